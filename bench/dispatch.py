@@ -1,4 +1,4 @@
-"""How many tasks a second are sent to 2 to 1,000 workers of a Dask cluster, beside plain Dask.
+"""Tasks sent a second to 2 to 1,000 workers of a Dask cluster, compared with plain Dask.
 
 The workers are threads of this process, so that a thousand of them fit on one machine, and a second is one of the
 process's CPU time, so that other work on the machine does not count. Prints a table. Needs the extra ``cluster``.

@@ -112,7 +112,7 @@ def faults(path: Path) -> Iterator[Fault]:
         return Fault(name, data.count(b"\n", 0, start) + 1, start, end, data[start:end].decode(), text)
 
     def between(left: ast.expr, right: ast.expr, operator: ast.AST) -> Iterator[Fault]:
-        """The operator between two operands, if nothing but brackets and spaces stands beside it."""
+        """The operator between two operands, if only brackets and spaces surround it."""
         start = span(left)[1]
         text = data[start : span(right)[0]].decode()
         old = text.strip(" ()\n")

@@ -1,6 +1,6 @@
-"""Prefect flows: when and where the graph of dvc.yaml runs. Dependencies are defined in DVC alone.
+"""Prefect flows: when and where the graph of dvc.yaml runs. DVC alone defines dependencies.
 
-Importing the package keeps Prefect's state inside the checkout, turns off what calls home and gives a server time to
+Importing the package keeps Prefect's state inside the checkout, turns off telemetry and gives a server time to
 start; it has to come before `prefect` is imported, which reads its settings once. Variables that are set already win.
 """
 
@@ -15,7 +15,7 @@ SETTINGS = {
     "PREFECT_HOME": str(CHECKOUT / "work" / "prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4200",  # by default a page of any site may use the API
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",  # its own 20 s end flows on a busy machine
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",  # its default of 20 s ends flows on a busy machine
     "DO_NOT_TRACK": "1",
     "DVC_NO_ANALYTICS": "1",
 }

@@ -1,4 +1,4 @@
-"""Run a flow here and now, without a server: ``python -m flows reproduce``."""
+"""Run a flow now, without a server: ``python -m flows reproduce``."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Runs that crashed go on: a deployment's run whose process was killed, or whose server was stopped, begins again.
+"""Crashed runs resume: a deployment's run whose process was killed, or whose server was stopped, begins again.
 
 DVC keeps what is finished, so this costs only what was unfinished. A run that fails, or is cancelled, ends there.
 """
@@ -12,7 +12,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
 
 MOST_STARTS = 3
-"""How often a run is started in all: what kills a run three times would kill it a fourth time."""
+"""Total number of starts of a run: what kills it three times would kill it a fourth time."""
 
 
 def begin_again(client: SyncPrefectClient, run: FlowRun, why: str) -> None:
@@ -23,8 +23,8 @@ def begin_again(client: SyncPrefectClient, run: FlowRun, why: str) -> None:
     client.set_flow_run_state(run.id, state, force=True)
 
 
-def after_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - as Prefect has it
-    """Prefect's hook for a run that crashed. One that was started in a terminal is left to whoever sits there."""
+def after_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect's signature
+    """Prefect's hook for a run that crashed. One that was started in a terminal is left to its user."""
     if flow_run.deployment_id:
         with get_client(sync_client=True) as client:
             begin_again(client, client.read_flow_run(flow_run.id), state.message or "It crashed.")

@@ -1,4 +1,4 @@
-"""The command-line face of the flows: the form of the browser as options."""
+"""The flows' command line: the form of the browser as options."""
 
 import argparse
 from pathlib import Path
@@ -29,7 +29,7 @@ def parse(flow: Flow[..., Any], argv: list[str]) -> dict[str, Any]:
     """Read the options of `python -m flows NAME`.
 
     Args:
-        flow: the flow that they are for.
+        flow: the flow.
         argv: the arguments.
 
     Returns:

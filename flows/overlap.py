@@ -1,7 +1,7 @@
 """Schedules that overlap do not pile up: a scheduled run is left out if another one ran when it was due, or later.
 
 Prefect's own limit (`CANCEL_NEW`) counts the runs of one deployment, and cancels those that a user starts as well. Here
-all runs wait for their turn, by the limit of the work pool or of the worker, and a scheduled one then looks back.
+all runs wait for their turn, by the limit of the work pool or of the worker; a scheduled one then looks for such a run.
 """
 
 from typing import Any
@@ -24,10 +24,10 @@ LEFT_OUT = "LeftOut"
 
 
 def left_out() -> State[Any] | None:
-    """Return the last state of the run that calls this, with the reason, if it is left out; else None."""
+    """Return the final state of the calling run, with the reason, if it is left out; else None."""
     context = FlowRunContext.get()
     run = context.flow_run if context else None
-    if run is None or not run.auto_scheduled or run.run_count > 1:  # one that crashed goes on
+    if run is None or not run.auto_scheduled or run.run_count > 1:  # one that crashed resumes
         return None
     assert run.deployment_id
     assert run.expected_start_time

@@ -1,8 +1,8 @@
-"""The server of a flow that is started without one: a temporary one, in a session of its own, that ends with the flow.
+"""A temporary server for a flow that is started without one, in its own session; it ends with the flow.
 
 Prefect's own temporary server is in the flow's process group. Ctrl-C ends both at once there, and the flow waits for
-its server for minutes; where the flow is killed, the server runs on for ever. `pipeline_src.project.supervise` starts
-this file instead, so that Ctrl-C does not reach the server, and the server outlives the flow in no case.
+its server for minutes; if the flow is killed, the server runs on for ever. `pipeline_src.project.supervise` starts
+this file instead, so that Ctrl-C does not reach the server, and the server never outlives the flow.
 """
 
 import atexit
@@ -27,7 +27,7 @@ def start() -> None:
         probe.bind((HOST, 0))
         port = probe.getsockname()[1]
     stack = contextlib.ExitStack()
-    atexit.register(stack.close)  # first, so that it ends after what Prefect still sends at exit
+    atexit.register(stack.close)  # first, so that it ends after Prefect's last requests at exit
     url = f"http://{HOST}:{port}"
     server = stack.enter_context(program([sys.executable, "-m", "flows.own_server", str(port)]))
     wait_until_healthy(url, server)
@@ -35,7 +35,7 @@ def start() -> None:
 
 
 def main() -> None:
-    """Be the server, on the port that is the only argument."""
+    """Run the server on the port given as the only argument."""
     import uvicorn
     from prefect.server.api.server import create_app
 

@@ -1,4 +1,4 @@
-"""Set-up of a server before its worker starts: the work pool, the nightly schedule, no run that an earlier one left."""
+"""Set up a server before its worker starts: the work pool, the nightly schedule, runs left by an earlier server."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -32,13 +32,13 @@ def prepare_pool(name: str) -> None:
     """Create or update the process work pool ``name``, and settle the runs of an earlier server; before any worker.
 
     A run that the earlier server could not finish would hold the pool's only place for ever, so it is scheduled again,
-    see `flows.again`. A start that was due while there was no server is dropped: the next one fetches as much.
+    see `flows.again`. A start that was due without a server is dropped: the next one does the same work.
     """
     pool = WorkPoolCreate(
         name=name,
         type=ProcessWorker.type,
         base_job_template=ProcessWorker.get_default_base_job_template(),
-        concurrency_limit=1,  # one writer a checkout, whichever deployment it comes from
+        concurrency_limit=1,  # one writer a checkout, for all deployments
     )
     with get_client(sync_client=True) as client:
         client.create_work_pool(pool, overwrite=True)
@@ -52,7 +52,7 @@ def prepare_pool(name: str) -> None:
 
 
 def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[FlowRun]:
-    """Runs that should have begun by now, but for those that are to go on; the caller gives each another state."""
+    """Runs that should have begun by now, except those that are to resume; the caller changes their states."""
     wanted = FlowRunFilter(
         state=FlowRunFilterState(
             type=FlowRunFilterStateType(any_=list(kinds)), name=FlowRunFilterStateName(not_any_=["AwaitingRetry"])
@@ -65,15 +65,15 @@ def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[F
 
 
 def schedule_nightly(pool: str, cron: str | None, timezone: str | None, paused: bool) -> None:
-    """Schedule the whole graph; an existing schedule is changed only where something is given.
+    """Schedule the whole graph; only the given arguments change an existing schedule.
 
-    So what was changed, added or removed in the browser stays. `prefect deploy`, which comes after this, leaves the
+    So changes in the browser stay. `prefect deploy`, which comes after this, leaves the
     schedules of a deployment as they are.
 
     Args:
         pool: work pool of the deployment.
-        cron: five fields; None is that of the schedule, else `CRON`.
-        timezone: IANA name; None is that of the schedule, else `TIMEZONE`.
+        cron: five fields; None keeps the schedule's, or else `CRON`.
+        timezone: IANA name; None keeps the schedule's, or else `TIMEZONE`.
         paused: switch the schedule off.
 
     Raises:

@@ -1,6 +1,6 @@
 """Steps after a run: outputs are pushed to DVC's default remote; metrics, charts and results become artifacts.
 
-Which files the metrics are in is asked of DVC, so one that a stage declares in dvc.yaml shows up by itself.
+DVC lists the files of the metrics, so a stage's new one in dvc.yaml appears without changes here.
 """
 
 import base64
@@ -32,9 +32,9 @@ REPORTS = PurePosixPath("artifacts/reports")
 DIGITS = 6
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"
-"""Variable with the address at which `make serve` shows the folder of the page."""
+"""Environment variable with the address of the page's folder under `make serve`."""
 WEB_URL = "ZUGWERK_WEB_URL"
-"""Variable with the address of the pages of `zugwerk web` that `make serve` shows."""
+"""Environment variable with the address of `zugwerk web` under `make serve`."""
 
 COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
 """Cells of a line of the report's tables."""
@@ -42,7 +42,7 @@ COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player"
 
 @task(task_run_name="push", cache_policy=NO_CACHE, persist_result=False)
 def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
-    """Push the outputs of the targets and of all that they depend on, of the whole graph when no target is given.
+    """Push the outputs of the targets and of their dependencies; without targets, of the whole graph.
 
     Without a default remote nothing is pushed, and the log says so.
 
@@ -60,10 +60,10 @@ def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
 
 @task(task_run_name="commit", cache_policy=NO_CACHE, persist_result=False)
 def push_commit(checkout: Path, run: str) -> None:
-    """Commit dvc.lock and what else of the results is in git, and push that to `origin` as the branch ``runs/<run>``.
+    """Commit dvc.lock and the other results in git, and push them to `origin` as the branch ``runs/<run>``.
 
     Raises:
-        ZugwerkError: git fails; the text ends with what it said.
+        ZugwerkError: git fails; the message ends with git's output.
     """
     machine = socket.gethostname()
     author = ["-c", "user.name=Zugwerk", "-c", f"user.email=zugwerk@{machine}"]
@@ -81,7 +81,7 @@ def push_commit(checkout: Path, run: str) -> None:
 
 @task(task_run_name="publish", cache_policy=NO_CACHE, persist_result=False, retries=1)
 def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) -> None:
-    """Publish what ran, the metrics and the charts, of one system or of all.
+    """Publish the executed targets, metrics and charts, of one system or of all.
 
     Raises:
         ZugwerkError: DVC cannot show the metrics, or a report is damaged.
@@ -99,7 +99,7 @@ def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) 
 
 
 def run_table(outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    """One row a target: what became of it, and how long it took."""
+    """One row a target: outcome and time."""
     return [{"target": o.target, "state": o.state, "seconds": round(o.seconds, 1)} for o in outcomes]
 
 
@@ -110,7 +110,7 @@ def metrics_tables(checkout: Path) -> dict[str, list[dict[str, Any]]]:
     if failed := answer.get("error"):
         raise ZugwerkError(f"`dvc metrics show` failed: {failed['msg']}")
     for file, content in answer.get("data", {}).items():
-        for metric, value in _flat(content.get("data", {})):  # a file that is not made yet has an error instead
+        for metric, value in _flat(content.get("data", {})):  # a missing file has an error instead
             tables[_system(file)].append({"report": _within_system(file), "metric": metric, "value": value})
     return dict(tables)
 
@@ -136,12 +136,12 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _inline(picture: bytes) -> str:
-    """The picture as a data URL: a page in the browser cannot load files of this machine."""
+    """The picture as a data URL, since a page in the browser cannot load local files."""
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
 def _literal(text: str) -> str:
-    """Text in which Markdown finds no emphasis: paths have stars and underscores."""
+    """Escape the stars and underscores of paths for Markdown."""
     return re.sub(r"([*_])", r"\\\1", text)
 
 
@@ -162,7 +162,7 @@ def _below_reports(name: str) -> PurePosixPath:
 
 @task(task_run_name="publish results", cache_policy=NO_CACHE, persist_result=False, retries=1)
 def publish_results(checkout: Path, system: str | None = None) -> None:
-    """Publish the results of one system or of all, and a link to the report page where there is one.
+    """Publish the results of one system or of all, and a link to the report page if there is one.
 
     Raises:
         ZugwerkError: metrics or params.yaml cannot be read.
@@ -188,10 +188,10 @@ def results_table(checkout: Path, system: str | None = None) -> list[dict[str, s
 
     Args:
         checkout: the folder that holds params.yaml, metrics and committed measurements.
-        system: only the figures that this system's stages, or measurements beside them, make.
+        system: only the figures that this system's stages, or separate measurements, make.
 
     Returns:
-        One row a figure. What is not published, or exact, has a dash in its place.
+        One row a figure; a dash for a missing published value or interval.
     """
     return [
         {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
@@ -202,7 +202,7 @@ def results_table(checkout: Path, system: str | None = None) -> list[dict[str, s
 
 
 def page_link(checkout: Path) -> str | None:
-    """The address of the report page, None where the page has not been made."""
+    """Address of the report page; None if it has not been made."""
     page = (checkout / PAGE).resolve()
     if not page.is_file():
         return None

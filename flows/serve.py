@@ -1,9 +1,9 @@
 """A Prefect server on this machine with the flows deployed on it: schedule, trigger and cancel from a browser.
 
 `python -m flows.serve` starts the server on loopback, applies prefect.yaml and starts the worker; when it ends, for
-whatever reason, so does everything it started, a flow run in the middle of a stage included. The folder of the reports
-is shown on the next port, since a browser does not follow a link from a server's page to a file, and the pages of
-`zugwerk web` on the one after that.
+any reason, everything that it started ends too, including a flow run in the middle of a stage. The next port serves the
+folder of the reports, since a browser does not follow a link from a server's page to a file, and the one after that the
+pages of `zugwerk web`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ POOL = "zugwerk"
 REPORTS = "artifacts/reports"
 PREFECT = [sys.executable, "-m", "prefect"]
 START_LIMIT_S = 180.0
-"""How long the server may take to answer; its first start sets up a database."""
+"""Seconds to wait for the server's first answer; its first start sets up a database."""
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
         wait_until_healthy(url, server)
         _deploy(options)
         worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
-        stack.enter_context(_web(options.port + 2))  # last: it too says that it is ready
+        stack.enter_context(_web(options.port + 2))  # last, since it also prints that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
         print(f"beside it: {os.environ['ZUGWERK_WEB_URL']}/#/runs shows figures and curves", flush=True)  # noqa: T201
         while server.poll() is None and worker.poll() is None:
@@ -93,20 +93,20 @@ def _deploy(options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _web(port: int) -> Iterator[None]:
-    """The pages of `zugwerk web` for the block."""
+    """Serve the pages of `zugwerk web` for the block."""
     words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
     with program([sys.executable, "-m", *words]):
         yield
 
 
 def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
-    """A `prefect` command that lasts as long as the block."""
+    """Run a `prefect` command for the block."""
     return program([*PREFECT, *arguments])
 
 
 @contextlib.contextmanager
 def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A program that lasts as long as the block, its output passed on."""
+    """Run a program for the block, and pass its output on."""
     with supervise.running(command, CHECKOUT) as process:
         assert process.stdout is not None
         show = threading.Thread(target=sys.stdout.writelines, args=(process.stdout,), daemon=True)
@@ -120,12 +120,12 @@ def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Say nothing of each request."""
+        """Log no request."""
 
 
 @contextlib.contextmanager
 def _reports(port: int) -> Iterator[str]:
-    """Show the folder of the report page for the block; the address it has then."""
+    """Serve the folder of the report page for the block; yield its address."""
     folder = CHECKOUT / REPORTS
     _require_free(port)
     with ThreadingHTTPServer((HOST, port), functools.partial(_Quiet, directory=str(folder))) as server:
@@ -140,7 +140,7 @@ def _reports(port: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _only_server_of(home: Path) -> Iterator[None]:
-    """Hold the home folder for the block: two servers on one database would run each schedule twice."""
+    """Lock the home folder for the block: two servers on one database would run each schedule twice."""
     home.mkdir(parents=True, exist_ok=True)
     with open(home / "serve.lock", "w") as lock:
         try:

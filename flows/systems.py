@@ -28,9 +28,9 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
 
     Args:
         name: the flow's name in the browser.
-        system: what the names of its stages, and the folder of its reports, begin with.
-        summary: what it does, in a sentence or two; the text above the flow's form in the browser.
-        crawls: whether there is a crawl among the stages, so that `refresh_crawl` means something.
+        system: prefix of the names of its stages, and name of the folder of its reports.
+        summary: description in a sentence or two; the text above the flow's form in the browser.
+        crawls: whether the stages include a crawl, so that `refresh_crawl` has an effect.
     """
 
     def bring_and_publish(
@@ -50,7 +50,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             jobs: busy processes and threads at a time, of all targets.
             refresh_crawl: let the crawl fetch what is new; otherwise it stays as it is.
             limit_minutes: time limit of each target, and of the push.
-            retries: how often a failed target, or a failed push, is tried again; it goes on where it was.
+            retries: how often a failed target, or a failed push, is tried again; it resumes where it was.
             push: copy what was made to DVC's default remote, where the checkout has one.
             commit: commit dvc.lock and the reports, and push them to the branch runs/NAME of the git remote origin,
                 NAME being the run's; for checkouts on other machines.

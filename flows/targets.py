@@ -1,6 +1,6 @@
 """The targets of the graph as Prefect tasks, one each: retried, limited in time, never cached by Prefect.
 
-What there is, in which order, and what may run at the same time, is the scheduler's (`pipeline_src.project.scheduler`).
+The scheduler (`pipeline_src.project.scheduler`) decides on their order and concurrency.
 """
 
 import time
@@ -50,11 +50,11 @@ def bring_up_to_date(
 
     Args:
         targets: stages, members or `foreach` groups; without any, the stages of the system, or all.
-        system: what the names of its stages begin with, or None.
+        system: prefix of the names of its stages, or None.
         checkout: the folder that holds dvc.yaml.
-        jobs: how many places there are, see `pipeline_src.project.schedule`.
-        refresh_crawl: let each crawl among the targets fetch what is new: from the live site, where that is its
-            source. Otherwise no site is asked, and a crawl that has run once stays as it is.
+        jobs: number of places, see `pipeline_src.project.schedule`.
+        refresh_crawl: let each crawl among the targets fetch new games, from the live site if that is its
+            source. Otherwise no site is asked, and an earlier crawl stays as it is.
         limit_s: time limit of each target in seconds.
         retries: how often a failed target is tried again.
 
@@ -62,7 +62,7 @@ def bring_up_to_date(
         All targets, in the order in which they were done.
 
     Raises:
-        ZugwerkError: a target failed for the last time, see `dvc_run.repro`; the first one, where more did.
+        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`; the first of several.
     """
     step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     with Children() as children:
@@ -85,7 +85,7 @@ def bring_up_to_date(
 
 @task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)
 def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -> State[None] | None:
-    """Let `zugwerk crawl` fetch what is new; the target after it, which reads that, is then out of date."""
+    """Let `zugwerk crawl` fetch new games; the target that reads them is then out of date."""
     try:
         crawl(system, checkout, get_run_logger().info, children, limit_s=limit_s)
     except EndedError:
@@ -97,7 +97,7 @@ def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -
 def run_target(
     target: str, checkout: Path, limit_s: float, workers: int, force: bool, children: Children
 ) -> dvc_run.State | State[None]:
-    """Bring one target up to date; it ends with the others, as cancelled, when a cancel reaches the flow."""
+    """Bring one target up to date; a cancel of the flow ends it as cancelled."""
     say = get_run_logger().info
     try:
         return repro(target, checkout, say, children, limit_s=limit_s, force=force, workers=workers)
@@ -106,7 +106,7 @@ def run_target(
 
 
 def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
-    """The task with that many retries, each after twice the time; none after a time limit."""
+    """The task with retries after doubling pauses; none after a time limit."""
     return step.with_options(
         retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
     )
@@ -117,7 +117,7 @@ def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) 
 
 
 def reads_live(target: str, checkout: Path) -> bool:
-    """Whether a target reads what `zugwerk crawl` fetches: by its ``source`` in params.yaml."""
+    """Whether a target reads the games of `zugwerk crawl`, by its ``source`` in params.yaml."""
     if not target.endswith("_crawl"):
         return False
     source = read_tree(checkout / PARAMS_FILE).get(target, {}).get("source", "")
@@ -125,13 +125,13 @@ def reads_live(target: str, checkout: Path) -> bool:
 
 
 def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
-    """Fetch what is new on the live site; what came is kept, however it ends.
+    """Fetch new games from the live site; all answers are kept.
 
     Args:
-        system: whose games.
+        system: the system of the games.
         checkout: the folder that holds params.yaml.
         say: takes each line of the output.
-        children: what the command runs among.
+        children: the running commands, to which this one is added.
         limit_s: time limit in seconds.
 
     Raises:

@@ -27,7 +27,7 @@ class ZugwerkError(ValueError):
 def end_on_interrupt(at_once: bool) -> None:
     """Let Ctrl-C end this process at once and silently, as is best while it imports; or raise KeyboardInterrupt again.
 
-    Within imports the exception is printed with a traceback, or lost in a callback, and the process goes on.
+    Within imports the exception is printed with a traceback, or lost in a callback, and the process continues.
     """
     now = signal.getsignal(signal.SIGINT)
     if at_once and callable(now):  # it may be ignored, as by nohup
@@ -48,7 +48,7 @@ def run_main(main: Callable[[], None]) -> None:
     installed. Ctrl-C ends it with status 130. Anything else is a defect and keeps its traceback.
     """
     end_on_interrupt(False)
-    logging.raiseExceptions = False  # of a log on a full disk; the write that matters tells of it
+    logging.raiseExceptions = False  # of a log on a full disk; the write that matters reports it
     try:
         main()
     except ZugwerkError as error:
@@ -72,7 +72,7 @@ def missing_extra(error: BaseException) -> str:
 
 
 def line_of(error: OSError) -> str:
-    """What the system says of a file or folder, in one line."""
+    """Message of the system about a file or folder, in one line."""
     names = [str(name) for name in (error.filename, error.filename2) if name is not None]  # two: moved or copied
     where = f"{' -> '.join(names)}: " if names else ""
     if _is_full(error):

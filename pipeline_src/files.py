@@ -13,12 +13,12 @@ from typing import Any
 from pipeline_src.errors import ZugwerkError
 
 Row = dict[str, str | float]
-"""Of a table: a cell by its column's name."""
+"""Row of a table: its cells by the columns' names."""
 
 
 @contextmanager
 def written_aside(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; when the block ends well, sync it and rename it to ``path``.
+    """Yield a temporary path next to ``path``; when the block ends well, sync it and rename it to ``path``.
 
     The block creates the temporary path as a file or as a folder. When it raises, what it wrote is
     removed and ``path`` stays as it was.

@@ -27,7 +27,7 @@ class Stoppable(Protocol):
 
 
 STOPPABLE: "weakref.WeakSet[Stoppable]" = weakref.WeakSet()
-"""What Ctrl-C stops."""
+"""Running computations that Ctrl-C stops."""
 HAPPENED = threading.Event()
 """Whether Ctrl-C has been handled in this process since `watch`."""
 STATUS = 128 + signal.SIGINT

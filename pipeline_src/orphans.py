@@ -1,8 +1,8 @@
 """No process of a stage outlives the one that asked for it, however that one ended.
 
 After a kill -9 of DVC its stage would run on, and after one of a stage its workers: the same command, given again,
-would then write the same files beside them. On Linux the kernel kills a child at its parent's death, if the child has
-asked for it; elsewhere nothing happens here.
+would then write the same files at the same time. On Linux the kernel kills a child at its parent's death, if the
+child has asked for it; elsewhere nothing happens here.
 """
 
 import ctypes

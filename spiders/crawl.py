@@ -1,7 +1,7 @@
 """Crawl stages: bring the folder of games up to date with a source on this machine.
 
 The source is an archive, which a replica of the site serves to the spider, or a folder of games that `spiders.live`
-fetched, which are copied. No stage goes to a live site.
+fetched, which are copied. No stage asks a live site.
 """
 
 import hashlib
@@ -26,16 +26,16 @@ from spiders.summary import reasons, tell
 def bring_games(
     games: GamesParams, limits: RequestLimits, *, seed: int, archive: Path, pages: Path, work: Path
 ) -> None:
-    """Bring the shards in ``pages`` up to date with ``games.source``; say on stderr what was done.
+    """Bring the shards in ``pages`` up to date with ``games.source``; report on stderr.
 
-    What is fetched is journalled in ``work``, so a crawl that is killed or fails goes on from there when it is run
+    Fetched pages are journalled in ``work``, so a crawl that is killed or fails resumes there when it is run
     again. The shards change only after the whole crawl has succeeded.
 
     Args:
         games: which games, from where.
-        limits: time limit and retries of requests to the replica that stands in for the site.
-        seed: of the replica's quirks.
-        archive: the one that is served with quirks.
+        limits: time limit and retries of requests to the replica.
+        seed: seed of the replica's quirks.
+        archive: the archive that is served with quirks.
         pages: folder of the shards.
         work: folder for the journal and logs.
 

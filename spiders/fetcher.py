@@ -17,11 +17,11 @@ from spiders.pages import NO_ANSWER, PageError
 T = TypeVar("T")
 
 API = "api:"
-"""Begins the key of a page of the JSON interface; other keys are paths relative to the base URL."""
+"""Prefix of the key of a page of the JSON interface; other keys are paths relative to the base URL."""
 OURS = "a page of the spider's"
-"""In the meta of each request for one; robots.txt is Scrapy's."""
+"""Key in the meta of each request of the fetcher; those for robots.txt are Scrapy's."""
 SILENT_LIMIT = 3
-"""After so many requests in a row that nobody answered, the site is taken to be down."""
+"""Number of unanswered requests in a row after which the site counts as down."""
 
 
 class FetchError(Exception):
@@ -30,17 +30,17 @@ class FetchError(Exception):
     def __init__(self, url: str, status: int, body: bytes, why: str) -> None:
         super().__init__(f"{url}: {why}")
         self.status = status
-        """HTTP status, -1 where no answer came."""
+        """HTTP status, -1 without an answer."""
         self.body = body
-        """Body of the answer that came instead of the page."""
+        """Body of the answer."""
         self.why = why
 
 
-class WayFailed(Exception):  # noqa: N818 - it ends a way, and is no error where another one works
+class WayFailed(Exception):  # noqa: N818 - no error if another way works
     """This way of crawling failed; the message says why."""
 
 
-class Stopped(Exception):  # noqa: N818 - nothing went wrong
+class Stopped(Exception):  # noqa: N818 - no error
     """The crawl was asked to end."""
 
 
@@ -49,7 +49,7 @@ class NotKept(Stopped):
 
 
 class Once(Generic[T]):
-    """A reader that reads a body once, however often it is asked: a large page takes a second."""
+    """A reader that keeps its result for a body: a large page takes a second."""
 
     def __init__(self, read: Callable[[bytes], T]) -> None:
         self._read = read
@@ -63,7 +63,7 @@ class Once(Generic[T]):
 
 
 class Fetcher:
-    """Fetches pages by key, keeps the good ones in the journal, and logs every request with its time."""
+    """Fetch pages by key, keep the valid ones in the journal, and log every request with its time."""
 
     def __init__(self, spider: Spider, journal: Journal, log: Path, base_url: str, api_url: str) -> None:
         self._spider = spider
@@ -73,18 +73,18 @@ class Fetcher:
         self._api_url = api_url
         self._silent = 0
         self.asked: Counter[str] = Counter()
-        """Pages that the site was asked for, by kind; one that is asked for again counts once."""
+        """Number of pages requested, by kind; a retried one counts once."""
         self.answered = False
-        """An answer came and is not kept yet."""
+        """Whether an answer has come that is not kept yet."""
         self.stopping = False
-        """No further page is to be had."""
+        """Whether the crawl is to end: no further page is fetched."""
         self.offline = False
-        """Only pages of the journal are to be had."""
+        """Whether only pages of the journal are returned."""
         self.missed = False
-        """A page was wanted that the journal did not have."""
+        """Whether a page was missing in the journal."""
 
     def url(self, key: str) -> str:
-        """The address of a page."""
+        """URL of a page."""
         return self._api_url + key.removeprefix(API) if key.startswith(API) else self._base_url + key
 
     def kept(self, key: str) -> bool:
@@ -92,7 +92,7 @@ class Fetcher:
         return key in self._journal
 
     def begin(self) -> None:
-        """Forget earlier silence, at the beginning of a way."""
+        """Reset the count of unanswered requests, at the beginning of a way."""
         self._silent = 0
 
     async def page(
@@ -101,23 +101,23 @@ class Fetcher:
         """Return the result of ``read`` for the body of page ``key``.
 
         Args:
-            kind: in words, for the summary.
+            kind: kind of page, for the summary.
             key: a path, or `API` and a path.
             read: raises `PageError` if the answer is not that page.
-            keep: take it from the journal, and put it there; not for what may be another one tomorrow.
-            again: ask again where the request fails or the answer is not that page.
+            keep: read it from the journal, and add it; not for pages that may change.
+            again: retry if the request fails or the answer is not that page.
 
         Raises:
             FetchError: no answer, another status than 200, or `PageError` from ``read``.
             WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
-            Stopped: the crawl is to end; `NotKept`, where only the journal is read and does not have it.
+            Stopped: the crawl is to end; `NotKept`, if only the journal is read and lacks it.
         """
         kept = self._journal.get(key) if keep else None
         if kept is not None:
-            await asyncio.sleep(0)  # signals are heeded between two pages, wherever they come from
+            await asyncio.sleep(0)  # signals take effect between two pages
             if self.stopping:
                 raise Stopped
-            with contextlib.suppress(PageError):  # a journal of an older reader may hold what this one refuses
+            with contextlib.suppress(PageError):  # this reader may refuse pages in the journal of an older one
                 return read(kept)
         if self.stopping:
             raise Stopped
@@ -146,7 +146,7 @@ class Fetcher:
         return value
 
     async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
-        """Status, body and, where that is no 200, what went wrong; retries and redirects are Scrapy's."""
+        """Status, body and, unless the status is 200, the reason; Scrapy retries and redirects."""
         begun = time.time()
         meta = {OURS: True} | ({"read": read} if again else {"max_retry_times": 0})
         try:
@@ -154,7 +154,7 @@ class Fetcher:
             status, body, why = response.status, response.body, f"status {response.status}"
         except IgnoreRequest as error:
             raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None
-        except Exception as error:  # whatever the network can do
+        except Exception as error:  # any error of the network
             status, body, why = NO_ANSWER, b"", str(error).rstrip(".") or type(error).__name__
         with open(self._log, "a", encoding="utf-8") as log:
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begun))

@@ -15,12 +15,12 @@ class Journal:
     """Good answers by key, kept in a file from the first one on."""
 
     def __init__(self, path: Path) -> None:
-        """Take up the journal at ``path``, or begin one there."""
+        """Open the journal at ``path``, or create it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._lines: dict[str, int] = {}
-        """Where the line of a key begins."""
-        self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
+        """Offset of the line of a key."""
+        self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - closed with the journal
         self._take_up()
 
     def _take_up(self) -> None:
@@ -41,7 +41,7 @@ class Journal:
         return key in self._lines
 
     def get(self, key: str) -> bytes | None:
-        """The body that came for ``key``, if one did."""
+        """The body for ``key``, if there is one."""
         if key not in self._lines:
             return None
         self._file.seek(self._lines[key])
@@ -54,7 +54,7 @@ class Journal:
         self._file.flush()
 
     def clear(self) -> None:
-        """Forget all, once it is stored elsewhere."""
+        """Clear the journal, once its pages are stored elsewhere."""
         self._file.truncate(0)
         self._lines.clear()
 

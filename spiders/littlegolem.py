@@ -1,4 +1,4 @@
-"""LittleGolem: where its pages are; spiders/pages.py reads them."""
+"""LittleGolem: the addresses of its pages; spiders/pages.py parses them."""
 
 from pipeline_src.records.raw import RawGame
 from spiders.fetcher import API
@@ -20,7 +20,7 @@ class LittleGolemSpider(GameSpider):
         return read_players(body)
 
     def list_page(self, plid: int) -> str:
-        """Newest games first, those in progress among them."""
+        """Newest games first, including those in progress."""
         return f"/jsp/info/player_game_list.jsp?gtid={self.plan.gtid}&plid={plid}"
 
     def read_list(self, body: bytes, plid: int) -> GameList:
@@ -28,7 +28,7 @@ class LittleGolemSpider(GameSpider):
         return read_game_list(body, plid)
 
     def record_page(self, gid: int) -> str:
-        """The site's own notation, whatever the name of the file."""
+        """The record in the site's own notation."""
         return f"/servlet/sgf/{gid}/game{gid}.txt"
 
     def text_page(self, plid: int) -> str:
@@ -41,5 +41,5 @@ class LittleGolemSpider(GameSpider):
         return f"{API}/games/variant/{self.plan.gtid}/{variant}?{query}"
 
     def read_api(self, body: bytes) -> list[RawGame]:
-        """Games with their players, the one who moves first first."""
+        """Games with their players in the order of moving."""
         return read_api_games(body)

@@ -20,7 +20,7 @@ from spiders.store import Store
 from spiders.summary import forecast, reasons, state_of, tell
 
 SAVE_S = 1.5
-"""Time to put away what came when a signal has ended the crawl; what takes longer stays in the journal."""
+"""Seconds to store answers after a signal; the rest stays in the journal."""
 
 
 def crawl_live(
@@ -32,19 +32,19 @@ def crawl_live(
     ask: bool = True,
     spider: type[GameSpider] = LittleGolemSpider,
 ) -> None:
-    """Fetch what the store lacks and copy it into ``view``; say on stderr what is to be asked, and what was done.
+    """Fetch the games that the store lacks and copy them into ``view``; report plan and result on stderr.
 
     Args:
         plan: which games.
         site: manners and the store.
         view: folder of the checkout for the shards.
         work: folder for the logs.
-        ask: go to the site; otherwise only take in what came before, and say what a crawl would ask now.
-        spider: that knows the site.
+        ask: send requests; otherwise only import earlier games, and report what a crawl would ask now.
+        spider: the spider of the site.
 
     Raises:
         ZugwerkError: no contact for a foreign host, pages of two sites, a view with games of another site, another
-            crawl under way, a damaged store, or a crawl that failed or was interrupted; what came is kept.
+            crawl under way, a damaged store, or a crawl that failed or was interrupted; its answers are kept.
     """
     if "api" in plan.ways and _domain(plan.api_url) != _domain(plan.base_url):
         raise ZugwerkError(
@@ -61,7 +61,7 @@ def crawl_live(
         before = spider(plan, store.games, store.journal, work / "fetches.log")
         before.fetch.offline = True
         asyncio.run(before.run())
-        before.complete = before.complete and not before.fetch.missed  # it was, and was killed before it could say so
+        before.complete = before.complete and not before.fetch.missed  # it was, and was killed before it wrote so
         if before.complete or before.stored() != store.games:
             store.keep(before.stored().values(), store.state, complete=before.complete)
         store.show(view)
@@ -106,7 +106,7 @@ def crawled() -> list[str]:
 
 
 def _domain(url: str) -> list[str]:
-    """What hosts of one site have in common: the last two labels of their names."""
+    """The last two labels of a host's name, which hosts of one site share."""
     return (urlsplit(url).hostname or "").rstrip(".").split(".")[-2:]
 
 

@@ -1,4 +1,4 @@
-"""Politeness towards a site: it learns whom to write to, robots.txt is obeyed, and requests are spaced."""
+"""Politeness towards a site: a contact in the user agent, robots.txt, and pauses between requests."""
 
 import logging
 from ipaddress import ip_address
@@ -19,20 +19,20 @@ ROBOT = "zugwerk"
 
 
 def user_agent(contact: str) -> str:
-    """The user agent, with the mail address or page by which a site can reach whoever crawls it."""
+    """The user agent, with a mail address or page as contact."""
     return f"{ROBOT}/{__version__} (+{contact})"
 
 
 NOBODY = user_agent("loopback only")
-"""A user agent that names nobody, with which `Manners` asks this machine alone."""
+"""A user agent without a contact, with which `Manners` asks only this machine."""
 LONGEST_DELAY_S = 60.0
-"""A site that is slower than this is asked again after so long; its robots.txt may ask for more."""
+"""Longest pause in seconds for a slow site; its robots.txt may ask for more."""
 COME_BACK_LATER = (408, 429)
-"""Statuses below 500 that say as much as a server error does."""
+"""Statuses below 500 that count as server errors."""
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine, by its name or number alone; nothing is looked up."""
+    """Whether a URL's host is this machine, by its name or number, without a look-up."""
     host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True
@@ -43,12 +43,12 @@ def is_loopback(url: str) -> bool:
 
 
 class Manners(RobotsTxtMiddleware):
-    """Obeys robots.txt as RFC 9309 has it, and its Crawl-delay; paces the requests to each host.
+    """Obey robots.txt (RFC 9309) and its Crawl-delay; pace the requests to each host.
 
-    A request follows the last answer after DOWNLOAD_DELAY seconds; after the host's Crawl-delay where that is longer;
-    and, where there is a delay at all, after as long as the host took to answer. A robots.txt that fails with a server
-    error or does not come forbids everything for now; one that is not there forbids nothing. A user agent without a
-    contact asks no host but this machine, not even for its robots.txt.
+    A request follows the last answer after DOWNLOAD_DELAY seconds, the host's Crawl-delay, or, unless both are 0, the
+    time that the host took to answer, whichever is longest. A robots.txt that fails with a server error or does not
+    come forbids everything for now; a missing one forbids nothing. With a user agent without a contact, only this
+    machine is asked, also for robots.txt.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -59,28 +59,28 @@ class Manners(RobotsTxtMiddleware):
         self._asked: dict[str, float] = {}
         """Crawl-delay in seconds by host and port."""
         self._away: dict[str, str] = {}
-        """What came in place of a robots.txt, by host and port."""
+        """Failure in place of a robots.txt, by host and port."""
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
-        """Ask for the host's robots.txt, and refuse what it forbids.
+        """Fetch the host's robots.txt, and refuse requests that it forbids.
 
         Raises:
-            IgnoreRequest: nobody is named whom the host can reach; or see `process_request_2`.
+            IgnoreRequest: no contact for a foreign host; or see `process_request_2`.
         """
         if self._nobody and not is_loopback(request.url):
             why = (
                 f"{request.url} is not asked for: the user agent names no contact. Give one, such as "
                 f"-s USER_AGENT='{user_agent('you@example.org')}'; `scrapy crawl` takes crawl.contact of params.yaml"
             )
-            logging.getLogger(__name__).error(why)  # Scrapy's commands say nothing of a request that is ignored
+            logging.getLogger(__name__).error(why)  # Scrapy's commands do not report ignored requests
             raise IgnoreRequest(why)
         await super().process_request(request)
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
-        """Refuse what the host forbids.
+        """Refuse a request that the host forbids.
 
         Raises:
-            IgnoreRequest: the page is not to be asked for, or none is for now.
+            IgnoreRequest: robots.txt forbids the page, or is unavailable.
         """
         if why := self._away.get(urlsplit(request.url).netloc):
             raise IgnoreRequest(f"its robots.txt {why}, which asks to stay away; run again later")

@@ -1,8 +1,8 @@
 """Match records to games, for a page with all records of a player but without their numbers.
 
-A record is given to a line of the player's game list by opponent and number of plies. That is done only where it
-cannot go wrong: for an opponent against whom the list and the page have the same numbers of plies, each as often; and
-there only for a number that occurs once. Every other game is left to be fetched by itself.
+A record is matched to a line of the player's game list by opponent and number of plies, and only if that is certain:
+for an opponent against whom list and page have the same numbers of plies, each as often, and there only for a number
+that occurs once. All other games are fetched one by one.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from pipeline_src.records.rejects import RecordError
 from spiders.pages import GameList, Row
 
 RECORDS_AT_ONCE = 100
-"""Records to read before others get their turn."""
+"""Number of records read before the event loop runs again."""
 
 
 class _Record(NamedTuple):
     body: bytes
     nodes: int
     moves: int
-    """Nodes without a resignation: nothing tells which of the two the list counts."""
+    """Nodes without a resignation: it is unknown which of the two the list counts."""
 
 
 async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:
-    """Records by gid, for the games whose record is certain. A signal does not have to wait for the end of a long page.
+    """Records by gid, for the games whose record is certain. The event loop runs in between on a long page.
 
     Args:
         listed: the player's game list.
@@ -61,7 +61,7 @@ def _match(rows: list[Row], records: list[_Record]) -> dict[int, bytes]:
 
 
 def _read(body: bytes, player: str) -> tuple[str, _Record]:
-    """The opponent of ``player`` in a record, and the record."""
+    """The opponent of ``player`` in a record, with the record."""
     text = parse_text(body)
     names = [_comparable(text.header.get(key, "")) for key in ("PB", "PW")]
     if player not in names:
@@ -71,5 +71,5 @@ def _read(body: bytes, player: str) -> tuple[str, _Record]:
 
 
 def _comparable(name: str) -> str:
-    """A name as a Latin-1 record shows it: question marks for what that has not, blanks evened out."""
+    """A name as in a Latin-1 record: question marks for other characters, blanks normalised."""
     return " ".join(name.encode("latin-1", errors="replace").decode("latin-1").split())

@@ -10,12 +10,12 @@ STATUS_GOOD = (0, 200)
 
 
 def has_record(game: RawGame) -> bool:
-    """Whether a record came, be it of a game in progress or of another kind of game."""
+    """Whether a record came, also of an unfinished game or of another kind of game."""
     return not lacks(game)
 
 
 def lacks(game: RawGame) -> str:
-    """Return a text on the answer that came in place of a game's record; empty if the record came."""
+    """Describe the answer in place of a game's record; empty if the record came."""
     if game.status not in STATUS_GOOD:
         return f"status {game.status}" if game.status != NO_ANSWER else "no answer"
     try:
@@ -26,14 +26,14 @@ def lacks(game: RawGame) -> str:
 
 
 def without_results(game: RawGame) -> RawGame:
-    """A game as it was while it went on."""
+    """A game as it was before its end."""
     return replace(game, seats=tuple(replace(seat, result="") for seat in game.seats))
 
 
 def merge(old: RawGame, new: RawGame) -> RawGame:
-    """``old`` with its record, and what ``new`` says beyond it: variant, players, results, who moves first.
+    """``old`` with its record, completed by ``new``: variant, players, results, who moves first.
 
-    A result that is said later counts; a name that is said first stays, so that a renamed player changes nothing.
+    A later result replaces an earlier one; the first name stays, so that a renamed player changes nothing.
     """
     seats: dict[int, Seat] = {}
     for seat in (*old.seats, *new.seats):

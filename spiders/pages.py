@@ -1,6 +1,6 @@
 """Parsers for the site's list pages: bytes in, rows out, without network access.
 
-Pages are read as UTF-8, else as Latin-1. What a page says of a game is a `RawGame` that was not fetched yet.
+Pages are read as UTF-8, else as Latin-1. A game on a list is a `RawGame` that was not fetched yet.
 """
 
 import json
@@ -25,7 +25,7 @@ _POINTS: dict[Any, Result] = {2: "won", 1: "draw", 0: "lost"}
 
 
 class PageError(ValueError):
-    """An answer that is not the page asked for; its text says what it is."""
+    """An answer that is not the requested page; the message describes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class Row:
 
     gid: int
     opponent: str
-    """Name; the list has no number for the opponent."""
+    """Name of the opponent; the list has no number."""
     variant: str
-    """The site's words, e.g. ``Size 10``; empty where the list shows none."""
+    """Variant in the site's words, e.g. ``Size 10``; empty if not shown."""
     plies: int
-    """The list's count of moves, -1 where it shows none."""
+    """Number of moves, -1 if not shown."""
     result: Result
 
 
 @dataclass(frozen=True, slots=True)
 class GameList:
-    """A player's list of games."""
+    """Key of a player's list of games."""
 
     plid: int
     name: str
-    """Of the player, from the caption; empty where there is none."""
+    """Name of the player, from the caption; empty without one."""
     rows: tuple[Row, ...]
 
 
@@ -87,14 +87,14 @@ def read_game_list(body: bytes, plid: int) -> GameList:
 
 
 def games_of(listed: GameList) -> Iterator[RawGame]:
-    """The games of a player's list, as far as this one list knows them."""
+    """The games of a player's list, with the facts on this list."""
     for row in listed.rows:
         seat = Seat(listed.plid, listed.name, row.result)
         yield RawGame(row.gid, "", NO_ANSWER, b"", row.variant, seats=(seat,))
 
 
 def read_api_games(body: bytes) -> list[RawGame]:
-    """The games in an answer of the JSON interface, which names the player to move first first.
+    """The games in an answer of the JSON interface, which lists the player who moves first first.
 
     Raises:
         PageError: not JSON, or not a list of games.
@@ -119,10 +119,10 @@ def first_json(body: bytes) -> Any:
 
 
 def check_record(body: bytes) -> bytes:
-    """``body``, which is some game's record, whatever its notation.
+    """Check that ``body`` is a game's record, in any notation.
 
     Raises:
-        PageError: nothing, or an HTML page.
+        PageError: empty, or an HTML page.
     """
     start = body.lstrip()[:1]
     if not start:
@@ -141,7 +141,7 @@ def _html(body: bytes) -> Any:
 
 
 def _text(element: Any) -> str:
-    """All text of an element, blanks and no-break spaces evened out."""
+    """All text of an element, blanks and no-break spaces normalised."""
     return " ".join(element.text_content().split())
 
 

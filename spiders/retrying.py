@@ -1,4 +1,4 @@
-"""Scrapy's retries, with a pause before each that doubles, and for answers that are 200 and not the page."""
+"""Scrapy's retries, after pauses that double, also for answers with status 200 that are not the page."""
 
 import asyncio
 import time
@@ -15,14 +15,14 @@ LONGEST_PAUSE_S = 300.0
 
 
 class BackoffRetryMiddleware(RetryMiddleware):
-    """Waits before it lets a request be tried again: RETRY_BACKOFF_S, then twice that, and so on.
+    """Wait before each retry: RETRY_BACKOFF_S, then twice that, and so on.
 
     A longer ``Retry-After`` of the server counts, up to five minutes. An answer with status 200 that ``meta["read"]``
     of its request refuses with a `PageError` is tried again like a failure.
     """
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
-        """Retry an answer that is worth it."""
+        """Retry a failed answer."""
         again = super().process_response(request, response)
         if again is response and response.status == 200 and "read" in request.meta:
             try:
@@ -34,7 +34,7 @@ class BackoffRetryMiddleware(RetryMiddleware):
         return again
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:  # type: ignore[override]
-        """Retry where no answer came."""
+        """Retry without an answer."""
         again = super().process_exception(request, exception)
         if isinstance(again, Request):
             await self._pause(again, b"")
@@ -48,7 +48,7 @@ class BackoffRetryMiddleware(RetryMiddleware):
 
 
 def _seconds(wish: bytes | None) -> float:
-    """Seconds that a ``Retry-After`` asks for, as a number or as a date; 0 where it is neither."""
+    """Seconds of a ``Retry-After``, a number or a date; otherwise 0."""
     text = (wish or b"").decode("latin-1").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

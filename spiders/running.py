@@ -1,4 +1,4 @@
-"""Scrapy in this process, once, and how it is ended: at once, whatever it is doing, with all that came kept."""
+"""Run Scrapy in this process, once, and end it at once on a signal, with all answers kept."""
 
 import contextlib
 import signal
@@ -20,14 +20,14 @@ from spiders.spider import GameSpider, Plan
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LAST_ANSWER_S = 1.5
-"""How long an answer that is on its way when a signal comes may take to come."""
+"""Seconds to wait for a pending answer after a signal."""
 KEEP_S = 1.5
-"""How long one that came may take to be kept, beyond that; a list of 20,000 games is read in a second."""
+"""Seconds more to keep it; a list of 20,000 games is read in a second."""
 POLL_S = 0.02
 
 
 class Interrupted(BaseException):
-    """A signal came, or time is up."""
+    """A signal came, or the time is over."""
 
 
 @contextlib.contextmanager
@@ -39,7 +39,7 @@ def interruptible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """End this block where it stands after so many seconds."""
+    """Interrupt this block after so many seconds."""
     with contextlib.suppress(Interrupted), _handled_by(_interrupt, signal.SIGALRM):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
@@ -62,21 +62,21 @@ def run_spider(
 ) -> tuple[GameSpider, bool]:
     """Run a spider until it is done or a signal stops it. A process can do so once: Scrapy's reactor ends with it.
 
-    Scrapy's own way to end waits for whatever is under way. This one waits for an answer that the site is sending
-    already, which is then kept and not asked for again, and otherwise for nothing: all else is in the journal.
+    Scrapy waits for all pending requests at its end. Here only an answer that the site is already sending is awaited,
+    so that it is kept and not requested again; everything else is in the journal.
 
     Returns:
         The spider, and whether a signal stopped it.
 
     Raises:
-        Interrupted: a signal came before there was a spider.
+        Interrupted: a signal came before the spider was made.
     """
     everything = Settings()
     everything.setmodule("spiders.settings")
     everything.setdict({**settings, "LOG_FILE": str(work / "scrapy.log"), "LOG_FILE_APPEND": False})
     process = AsyncCrawlerProcess(everything)
     reactor = _reactor()
-    HTTPConnectionPool.retryAutomatically = False  # or it asks again at once where a connection is closed
+    HTTPConnectionPool.retryAutomatically = False  # otherwise it retries at once on a closed connection
     # A thread that looks up a host may do so for minutes; the process does not wait for it.
     reactor.getThreadPool().threadFactory = partial(Thread, daemon=True)
     crawler = process.create_crawler(kind)
@@ -96,7 +96,7 @@ def run_spider(
 
 
 def _end(crawler: Crawler, deadline: float) -> None:
-    """Let no request follow, and end the reactor once no answer is on its way, or time is up; runs in the reactor."""
+    """Send no further request; end the reactor once no answer is pending, or at the deadline. Runs in the reactor."""
     reactor, spider = _reactor(), crawler.spider
     comes = False
     if isinstance(spider, GameSpider):
@@ -111,7 +111,7 @@ def _end(crawler: Crawler, deadline: float) -> None:
 
 
 def _reactor() -> Any:
-    """Twisted's, which has to be imported late: Scrapy's process installs it."""
+    """Twisted's reactor, imported late, since Scrapy's process installs it."""
     from twisted.internet import reactor
 
     return reactor

@@ -1,4 +1,4 @@
-"""Scrapy settings: polite ones, for whatever `scrapy` runs in this project, and those that the params decide."""
+"""Scrapy settings: polite defaults for all of `scrapy` in this project, and those from the params."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "spiders.retrying.BackoffRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "spiders.manners.Manners": 610,  # nearest to the site, so that it sees each answer when it comes
+    "spiders.manners.Manners": 610,  # nearest to the site, so that it sees each answer first
 }
 LOG_LEVEL = "INFO"
 
@@ -37,7 +37,7 @@ def manners(params: CrawlParams, base_url: str, api_url: str) -> dict[str, Any]:
     """The settings that depend on the params, and on whether a foreign host is crawled.
 
     Raises:
-        ZugwerkError: a foreign host, and no contact to give it.
+        ZugwerkError: a foreign host, and no contact.
     """
     settings: dict[str, Any] = {
         "USER_AGENT": user_agent(params.contact) if params.contact else NOBODY,

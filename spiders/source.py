@@ -24,12 +24,12 @@ from spiders.store import Identity
 
 ROOT = Path(spiders.__file__).parents[1]
 CODE = ("spiders.replica.__main__", "spiders.littlegolem")
-"""Modules whose code decides the pages of a replica, beside the archive, and what is made of them."""
+"""Modules whose code decides, together with the archive, the pages of a replica and what is made of them."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A site that answers, and what is known of its games from elsewhere."""
+    """A running site, and facts about its games from elsewhere."""
 
     base_url: str
     api_url: str
@@ -38,15 +38,15 @@ class Source:
     """Archive that the replica serves."""
 
     def mark(self, games: Mapping[int, RawGame]) -> list[RawGame]:
-        """The games with the marks of who played them: engine games, and those from a user's file (status 0)."""
+        """The games marked by origin: engine games, and those from a user's file (status 0)."""
         if self.archive.is_dir():
-            # The replica has to call the variant something; a folder of records does not tell it.
+            # The replica has to call the variant something; a folder of records does not state it.
             return [replace(_from_file(game), variant="") for game in games.values()]
         table = parquet.read_table(self.archive)
         origin = dict(zip(table["gid"].to_pylist(), table["source"].to_pylist(), strict=True))
         marked = []
         for gid, game in games.items():
-            # A gid that is not in the archive is a quirk's, modelled on one of the engine's games.
+            # A gid that is not in the archive is of a quirk, a copy of an engine game.
             source = origin.get(gid, "engine")
             marked.append(_from_file(game) if source == "file" else replace(game, engine=source == "engine"))
         return marked
@@ -54,12 +54,12 @@ class Source:
 
 @contextmanager
 def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Iterator[Source]:
-    """A replica that serves what the params name, for as long as the block runs.
+    """Run a replica that serves the source of the params for the block.
 
     Args:
         games: with ``source``, a Parquet archive or a folder of records.
-        archive: of our engine's games, the one that is served with quirks.
-        seed: picks what has quirks.
+        archive: the archive of our engine's games, which is served with quirks.
+        seed: selects what has quirks.
         work: folder for the replica's log.
 
     Raises:
@@ -86,7 +86,7 @@ def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Ite
 
 @contextmanager
 def _replica(path: Path, gtid: str, quirks: QuirkParams, seed: int, work: Path) -> Iterator[str]:
-    """Base URL of a replica, which ends with the block, or with this process, however that ends."""
+    """Base URL of a replica, which ends with the block or with this process."""
     command = [sys.executable, "-m", "spiders.replica", "--archive", str(path), "--gtid", gtid, "--seed", str(seed)]
     command += ["--port", "0", "--until-stdin-closes"]
     command += [f"--{name.replace('_', '-')}={value}" for name, value in quirks]
@@ -127,7 +127,7 @@ def _from_file(game: RawGame) -> RawGame:
 
 
 def _as_json(value: Identity) -> Identity:
-    """A value as it is when it has been written as JSON and read again."""
+    """A value after a round trip through JSON."""
     read: Identity = json.loads(json.dumps(value))
     return read
 

@@ -1,16 +1,16 @@
-"""The spider of any site: finds games as they are wanted and fetches their records; each way stands in for the others.
+"""The spider of any site: find wanted games and fetch their records in one of several ways.
 
 | way | finds games by | fetches records |
 | --- | --- | --- |
 | lists | the player lists, and each player's list of games | one by one, a player after the other |
-| text | the same | by a player's page of all records where it is certain which is which; then one by one |
+| text | the same | by a player's page of all records where the match is certain; then one by one |
 | api | the JSON interface's lists of finished games | one by one, a page of the list after the other |
 
 The first way that succeeds ends the crawl; a later one takes over what an earlier one found and fetched. Pages are
 asked for one after the other and in a fixed order, so the same site gives the same games with the same bytes. A list
-is read when the games of those before it are fetched, so a crawl that needs few games reads few lists.
+is read after the games of earlier lists are fetched, so a crawl that needs few games reads few lists.
 
-A site is a subclass, which says where the pages are and how they are read.
+A site is a subclass with the addresses and parsers of its pages.
 """
 
 import sys
@@ -39,13 +39,13 @@ from spiders.pages import GameList, check_record, games_of
 T = TypeVar("T")
 
 BAD_TEXT_PAGES = 3
-"""After so many pages of records that did not come, no more of them are asked for."""
+"""Number of failed pages of records after which no more are requested."""
 FEW = 4
-"""So many failures end no way before its end, however few pages it has asked for."""
+"""Number of failures that never end a way early, however few pages it has requested."""
 API_PAGE = 100
-"""Games to ask a JSON interface for at once; it may send fewer."""
+"""Games per request to a JSON interface; it may send fewer."""
 PROGRESS_S = 30.0
-"""Time between two lines that say how far the crawl is, in seconds."""
+"""Seconds between two lines on the progress of the crawl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ class Plan:
     variants: tuple[str, ...]
     ways: tuple[Way, ...]
     max_games: int
-    """The crawl ends when it has so many games with a record; 0 is no limit."""
+    """Number of games with a record at which the crawl ends; 0 is no limit."""
     max_failures: float
     in_progress: bool
-    """Whether to fetch games that no list says to be over."""
+    """Whether to fetch games that no list shows as finished."""
 
 
 def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
-    """The plan of a crawl of the site itself, which fetches no game that goes on."""
+    """The plan of a crawl of the site itself, which fetches no unfinished game."""
     return Plan(
         site.base_url,
         site.api_url,
@@ -78,12 +78,12 @@ def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
     )
 
 
-class Enough(Exception):  # noqa: N818 - it ends a way well
-    """As many games as are wanted are there."""
+class Enough(Exception):  # noqa: N818 - a success
+    """The wanted number of games is reached."""
 
 
 class GameSpider(Spider):
-    """Crawls one game type of a site. Afterwards the attributes tell what came of it."""
+    """Crawls one game type of a site. Afterwards the attributes have its outcome."""
 
     def __init__(self, plan: Plan, known: Mapping[int, RawGame], journal: Journal, log: Path, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -92,15 +92,15 @@ class GameSpider(Spider):
         self.games = dict(known)
         """Games by gid: known ones, fetched ones, and ones only seen in a list."""
         self.players: dict[int, str] = {}
-        """Names of those seen in the player lists, by plid."""
+        """Names of players in the player lists, by plid."""
         self.lists: dict[int, GameList] = {}
         """Lists of games by plid."""
         self.way: Way | None = None
-        """The way that succeeded; None if the crawl failed."""
+        """Way that succeeded; None if the crawl failed."""
         self.complete = False
-        """Whether everything was looked at; not so where as many games as wanted were found before."""
+        """Whether all lists were read; not if the wanted number of games was found before."""
         self.failures: dict[Way, str] = {}
-        """Reasons for which earlier ways failed."""
+        """Reasons of the failures of earlier ways."""
         self.warnings: list[str] = []
         """Problems that did not make a way fail."""
         self.crash: Exception | None = None
@@ -110,18 +110,18 @@ class GameSpider(Spider):
         """Games with a record."""
         self._known = len(self.have)
         self._lacked = known.keys() - self.have
-        """Games whose record did not come earlier: it is asked for once and no more."""
+        """Games whose record failed earlier: it is requested only once."""
         self._done = {gid for gid in self.have if known[gid].finished}
         self._seen: set[int] = set()
         self._tried: set[int] = set()
-        """By this way."""
+        """Games fetched by this way."""
         self._failed = 0
-        """Records that did not come, by this way."""
+        """Records that failed, by this way."""
         self._begun = self._told = time.monotonic()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """The spider in a crawl by Scrapy."""
+        """Make the spider for a crawl by Scrapy."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._note_answer, signals.response_downloaded)
         return spider
@@ -132,19 +132,19 @@ class GameSpider(Spider):
     # Defined by each site: keys of its pages, which are paths relative to the base URL.
 
     def players_page(self, variant: str, number: int) -> str:
-        """The page of the player list of a variant, numbered from 1."""
+        """Key of a page of the player list of a variant, numbered from 1."""
         raise NotImplementedError
 
     def read_players(self, body: bytes) -> dict[int, str]:
         """Names by plid; past the last page none, or those of an earlier page.
 
         Raises:
-            PageError: the answer is not that page; so for all readers.
+            PageError: the answer is not that page; likewise in all readers.
         """
         raise NotImplementedError
 
     def list_page(self, plid: int) -> str:
-        """A player's list of games."""
+        """Key of a player's list of games."""
         raise NotImplementedError
 
     def read_list(self, body: bytes, plid: int) -> GameList:
@@ -152,15 +152,15 @@ class GameSpider(Spider):
         raise NotImplementedError
 
     def record_page(self, gid: int) -> str:
-        """A game's record."""
+        """Key of a game's record."""
         raise NotImplementedError
 
     def text_page(self, plid: int) -> str | None:  # noqa: ARG002 - for a subclass to use
-        """All records of a player; None where the site has no such page."""
+        """Key of the page of all records of a player; None if the site has no such page."""
         return None
 
     def api_page(self, variant: str, offset: int) -> str | None:  # noqa: ARG002
-        """Of `API_PAGE` finished games from ``offset`` on; None where the site has no JSON interface."""
+        """Key of `API_PAGE` finished games from ``offset`` on; None if the site has no JSON interface."""
         return None
 
     def read_api(self, body: bytes) -> list[RawGame]:
@@ -170,13 +170,13 @@ class GameSpider(Spider):
     # Shared by the spiders of all sites.
 
     async def start(self) -> AsyncIterator[Any]:
-        """Crawl. Yields nothing: told to end, Scrapy would wait for ever for an item that is under way."""
+        """Crawl. Yields nothing: on a stop, Scrapy would wait for ever for an item that is under way."""
         await self.run()
         for nothing in list[Any]():
             yield nothing
 
     async def run(self) -> None:
-        """Try the ways in turn, as far as there are pages to be had."""
+        """Try the ways in turn."""
         try:
             await self._crawl()
         except Stopped:
@@ -186,9 +186,9 @@ class GameSpider(Spider):
             raise
 
     def stored(self) -> dict[int, RawGame]:
-        """The games that were asked for, by gid: those with a record, and those whose record did not come.
+        """The requested games by gid: those with a record, and those whose record failed.
 
-        A game of which only the record from when it went on is there is told as it was then, and asked for again.
+        A game with only an unfinished record is returned as it was then, and asked for again.
         """
         old = {gid for gid in self.have - self._done if self.games[gid].finished}
         asked = {gid: game for gid, game in sorted(self.games.items()) if game.path}
@@ -234,7 +234,7 @@ class GameSpider(Spider):
             key, wanted = self.text_page(listed.plid), self._wanted_of(listed)
             if key is None or bad == BAD_TEXT_PAGES:
                 await self._fetch_singly(wanted)
-            # One page for a few games of a long list would be more to send than the games.
+            # For a few games of a long list, the page would be larger than the games.
             elif len(wanted) >= 2 and 2 * len(wanted) >= len(listed.rows):
                 bad += not await self._fetch_text(listed, key, wanted)
         await self._fetch_singly(self._seen)
@@ -289,7 +289,7 @@ class GameSpider(Spider):
         """The players' lists of games.
 
         Raises:
-            WayFailed: as `_players`; or too many lists cannot be had.
+            WayFailed: as `_players`; or too many lists failed.
         """
         asked, failed, last = 0, 0, ""
 
@@ -321,7 +321,7 @@ class GameSpider(Spider):
         return {row.gid for row in listed.rows if row.result and self._is_wanted(row.gid)}
 
     async def _take_kept_text(self, listed: GameList) -> bool:
-        """Take what is wanted from a player's page of all records if the journal has it; whether it does.
+        """Take the wanted games from a player's page of all records if the journal has it; return whether it does.
 
         A crawl may have been stopped before all of the page's games were stored.
         """
@@ -331,7 +331,7 @@ class GameSpider(Spider):
         return not wanted or await self._fetch_text(listed, key, wanted)
 
     async def _fetch_text(self, listed: GameList, key: str, wanted: set[int]) -> bool:
-        """Fetch a player's page of all records and take those that are wanted; whether the page came."""
+        """Fetch a player's page of all records and take the wanted ones; return whether the page came."""
         try:
             page = await self._page("pages of records", key, check_record)
         except NotKept:
@@ -346,7 +346,7 @@ class GameSpider(Spider):
         return True
 
     async def _fetch_singly(self, gids: Iterable[int]) -> None:
-        """Fetch the records of those of the games that are wanted."""
+        """Fetch the records of the wanted games."""
         for gid in sorted(gid for gid in set(gids) if self._is_wanted(gid)):
             self._end_if_enough()
             self._tried.add(gid)
@@ -366,16 +366,16 @@ class GameSpider(Spider):
         self._end_if_enough()
 
     def _see(self, games: Iterable[RawGame]) -> None:
-        """Note what a list says of some games."""
+        """Record a list's facts about some games."""
         for game in games:
             self._seen.add(game.gid)
             before = self.games.get(game.gid, game)
             self.games[game.gid] = merge(before, game)
             if self.games[game.gid].finished and not before.finished:
-                self._done.discard(game.gid)  # its record came while it went on
+                self._done.discard(game.gid)  # its record came before its end
 
     def _take(self, gid: int, path: str, status: int, body: bytes) -> None:
-        """Note what came for a game's record."""
+        """Record the answer for a game's record."""
         self.games[gid] = replace(self.games[gid], path=path, status=status, body=body)
         if has_record(self.games[gid]):
             self.have.add(gid)
@@ -390,7 +390,7 @@ class GameSpider(Spider):
             raise Enough
 
     def _check(self) -> None:
-        """Judge a way that has come to its end.
+        """Decide whether a way succeeded, at its end.
 
         Raises:
             WayFailed: it found nothing, or too many games lack their record.
@@ -411,7 +411,7 @@ class GameSpider(Spider):
         self.warnings += map(str, errors)
 
     async def _page(self, kind: str, key: str, read: Callable[[bytes], T], **how: bool) -> T:
-        """A page by the fetcher; now and then a line on stderr that says how far the crawl is."""
+        """Fetch a page; now and then report the progress on stderr."""
         now = time.monotonic()
         if now - self._told > PROGRESS_S:
             self._told = now

@@ -1,8 +1,8 @@
-"""What a live site sent, kept for good; and the folders of games that stages read, which say where they come from.
+"""The permanent store of a live site's answers, and the folders of games that stages read, with their sources.
 
-A live site's store is a folder of the user's own, outside of any checkout, by site and game type:
-``<crawl.store>/<host>/<gtid>/``. It outlives parameters, profiles, outputs that are deleted and checkouts that are
-thrown away, and all checkouts share it, since the site is to be asked once and not once for each of these.
+A live site's store is a folder of the user, outside of any checkout, by site and game type:
+``<crawl.store>/<host>/<gtid>/``. It outlives parameters, profiles, deleted outputs and checkouts, and all checkouts
+share it, so that the site is asked only once.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ SOURCE = "source.json"
 """File in a folder of games: the identity of the source."""
 JOURNAL = "journal.jsonl"
 STATE = "state.json"
-"""File in a store: how far the last crawl came, for the next one's forecast."""
+"""File in a store with the progress of the last crawl, for the next one's forecast."""
 
 Identity = dict[str, Any]
-"""What tells one source from another, as JSON; for a live site its address, for an archive all that its pages
-depend on, so that games of another archive can never stay behind under the same gids."""
+"""Identity of a source, as JSON; for a live site its address, for an archive all that its pages
+depend on, so that games of another archive never remain under the same gids."""
 
 
 class Store:
@@ -63,14 +63,14 @@ class Store:
 
     @property
     def state(self) -> dict[str, Any]:
-        """How far the last crawl came; empty before the first."""
+        """Progress of the last crawl; empty before the first."""
         state: dict[str, Any] = read_json(self.folder / STATE) if (self.folder / STATE).is_file() else {}
         return state
 
     def keep(self, games: Iterable[RawGame], state: dict[str, Any], *, complete: bool) -> None:
-        """Store what came. After a complete crawl the next one begins anew, else it goes on with the same lists.
+        """Store the games. After a complete crawl the next one reads new lists, otherwise the same ones.
 
-        Whatever ends this half-way, what came is still in the journal.
+        If this is interrupted, the answers are still in the journal.
         """
         self.games |= {game.gid: game for game in games}
         write_raw(self.folder, self.games.values())
@@ -79,11 +79,11 @@ class Store:
             self.journal.clear()
 
     def take_in(self, view: Path) -> None:
-        """Store the games of a view that the store lacks: of a clone that pulled them, say.
+        """Store the games of a view that the store lacks, such as those that a clone pulled.
 
         Raises:
-            ZugwerkError: the view has games of another site, or of nobody knows which; or a shard is damaged of which
-                the store has nothing.
+            ZugwerkError: the view has games of another or an unknown site, or a damaged shard that the store
+                lacks.
         """
         self._check_owner(view)
         others: dict[int, RawGame] = {}
@@ -93,17 +93,17 @@ class Store:
             except ZugwerkError:
                 if not (self.folder / shard.name).is_file():
                     raise
-                continue  # it is written anew
+                continue  # it is written again
         if mixed := self._mixed(others):
             raise ZugwerkError(f"{view}: {mixed}. Move the folder away and run again")
         if others:
             self.keep(others.values(), self.state, complete=False)
 
     def show(self, view: Path) -> None:
-        """Make a folder of a checkout hold what is stored; shards that do not change are not touched.
+        """Copy the stored games into a folder of a checkout; unchanged shards are not touched.
 
         Raises:
-            ZugwerkError: the folder has games of another site, or of nobody knows which.
+            ZugwerkError: the folder has games of another or an unknown site.
         """
         self._check_owner(view)
         shards = list_shards(self.folder)
@@ -114,7 +114,7 @@ class Store:
                     shutil.copyfile(path, aside)
 
     def warning(self) -> str:
-        """Text on games that an earlier version of this program may have stored for two sites; empty without any."""
+        """Message about games that an earlier version may have stored for two sites; empty without any."""
         mixed = self._mixed(self.games)
         return mixed and (
             f"{self.folder}: {mixed}. Unless one site is a copy of the other, the games of one were stored as the "
@@ -131,14 +131,14 @@ class Store:
             )
 
     def _mixed(self, games: Mapping[int, RawGame]) -> str:
-        """Text on those of the games that the store of another site has, too; empty without any.
+        """Message about games that the store of another site has, too; empty without any.
 
         They have the same number and record; or more than two players, those that this site lists and others.
         """
         sites = {gid: "" for gid, game in games.items() if len(game.seats) > 2}
         for other in sorted(self._root.glob(f"*/{self._gtid}")):
             for shard in {other / shard_name(gid) for gid in games} if other != self.folder else ():
-                with contextlib.suppress(ZugwerkError):  # a damaged one is told when its own site is crawled
+                with contextlib.suppress(ZugwerkError):  # a damaged one is reported when its own site is crawled
                     for theirs in read_shard(shard) if shard.is_file() else ():
                         ours = games.get(theirs.gid)
                         if ours and ours.body == theirs.body and has_record(ours):
@@ -156,13 +156,13 @@ class Store:
 
 
 def site_name(base_url: str) -> str:
-    """A site's name, whatever its address looks like: host and port, and what follows them."""
+    """Name of a site, from its address: host, port and path."""
     url = urlsplit(base_url)
     return f"{url.netloc.rpartition('@')[2].lower().removeprefix('www.')}{url.path}"
 
 
 def _owner(folder: Path) -> tuple[str, str] | None:
-    """Site and game type of a folder of games; None where it does not say."""
+    """Site and game type of a folder of games; None if unknown."""
     try:
         origin: Identity = read_json(folder / SOURCE)
         return site_name(origin["base_url"]), origin["gtid"]
@@ -175,12 +175,12 @@ def _games_of(site: str, gtid: str) -> str:
 
 
 def take_up(folder: Path, identity: Identity) -> dict[int, RawGame]:
-    """The games that a crawl of the source ``identity`` need not begin without, by gid.
+    """The known games for a crawl of the source ``identity``, by gid.
 
-    None where the folder is of another source: such games can be made again.
+    None if the folder is of another source, whose games can be made again.
 
     Raises:
-        ZugwerkError: a damaged shard; or the folder has games of which nobody knows whether they are kept elsewhere.
+        ZugwerkError: a damaged shard; or the folder has crawled games that may not be kept elsewhere.
     """
     if not list_shards(folder):
         return {}
@@ -194,7 +194,7 @@ def take_up(folder: Path, identity: Identity) -> dict[int, RawGame]:
 
 
 def put(folder: Path, identity: Identity, games: Iterable[RawGame]) -> None:
-    """Make the folder hold exactly these games of this source; shards that do not change are not touched."""
+    """Write exactly these games of this source into the folder; unchanged shards are not touched."""
     if (folder / SOURCE).is_file() and read_json(folder / SOURCE) == identity:
         write_raw(folder, games)
         return

@@ -1,4 +1,4 @@
-"""A crawl in words: what it will ask of a site, what it did, why it failed."""
+"""Messages about a crawl: forecast, result, reasons of failures."""
 
 import math
 import sys
@@ -9,15 +9,15 @@ from spiders.merging import lacks
 from spiders.spider import GameSpider
 
 LISTS_A_GAME = 0.1
-"""Lists to be read for a game, where nobody knows yet how many games a list has."""
+"""Lists to read for each game, as long as the size of lists is unknown."""
 
 
 def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
-    """What a crawl of a live site will ask, as far as that is known before it begins.
+    """Forecast of the requests of a crawl of a live site.
 
     Args:
-        spider: that went through what earlier crawls brought, without asking for anything.
-        state: `state_of` the last crawl; empty where there was none.
+        spider: after a run over the answers of earlier crawls, without requests.
+        state: `state_of` the last crawl; empty without one.
         delay_s: between two requests, in seconds.
     """
     have, most = len(spider.have), spider.plan.max_games
@@ -38,7 +38,7 @@ def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
 
 
 def state_of(spider: GameSpider, seconds: float, before: dict[str, Any]) -> dict[str, Any]:
-    """What the next crawl's forecast needs of this one, which took so many seconds, and of the one before."""
+    """Facts for the next crawl's forecast, from this crawl, its seconds, and the facts before."""
     players, pages = len(spider.players), spider.fetch.asked.total()
     return {
         "players": players if spider.complete else max(players, before.get("players", 0)),
@@ -47,7 +47,7 @@ def state_of(spider: GameSpider, seconds: float, before: dict[str, Any]) -> dict
 
 
 def reasons(spider: GameSpider) -> list[str]:
-    """Why ways failed; those that failed for the same reason together."""
+    """Reasons of failed ways; ways with the same reason together."""
     ways: dict[str, list[str]] = {}
     for way, reason in spider.failures.items():
         ways.setdefault(reason, []).append(way)
@@ -55,7 +55,7 @@ def reasons(spider: GameSpider) -> list[str]:
 
 
 def tell(spider: GameSpider, known: int) -> None:
-    """Say on stderr what a crawl did that began with ``known`` games."""
+    """Report on stderr the result of a crawl that began with ``known`` games."""
     for text in (*(f"by {reason}" for reason in reasons(spider)), *spider.warnings):
         sys.stderr.write(f"warning: {text}\n")
     games = spider.stored()
@@ -72,7 +72,7 @@ def tell(spider: GameSpider, known: int) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A time in words, rounded as people do."""
+    """A rounded time in words."""
     if seconds < 90:
         return f"{math.ceil(seconds)} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
@@ -83,7 +83,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _retried(stats: dict[str, Any]) -> Counter[str]:
-    """Requests that were made again, by the reason; exceptions by the last part of their name."""
+    """Retried requests by reason; exceptions by the last part of their name."""
     reason = "retry/reason_count/"
     found: Counter[str] = Counter()
     for key in stats:

@@ -45,7 +45,7 @@ def pytest_collection(session):
     files = sorted(folder.rglob("test_*.py"))
     first = int(name.removeprefix("gw")) * len(files) // count
     for file in [*files[first:], *files[:first]]:
-        with contextlib.suppress(Exception, pytest.skip.Exception):  # told when it is collected
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # reported when it is collected
             importlib.import_module(".".join(file.relative_to(folder.parent).with_suffix("").parts))
 
 

@@ -4,7 +4,7 @@ A nursery is a process that has imported some modules; it forks itself for each 
 any other: its own memory and signals, standard streams, group and exit status. Where the start itself matters, as for
 variables that are read at import, tests use `subprocess`.
 
-    test ==socket==> nursery --> keeper, which tells the test the pid and in the end the status --> command
+    test ==socket==> nursery --> keeper, which sends the test the pid and in the end the status --> command
 """
 
 import atexit
@@ -119,7 +119,7 @@ def _serve(asked: socket.socket) -> list[str]:
 
 
 def _keep(request: dict[str, Any], fds: list[int]) -> list[str]:
-    """Fork once more, and tell of that one; in it, be what was asked for."""
+    """Fork again, and report the new process; in it, run what was asked for."""
     *streams, told = fds
     pid = os.fork()
     if pid:

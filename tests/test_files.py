@@ -9,7 +9,7 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, why_no_model, write_json, write_table, written_aside
 
 
-def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_failed_block_leaves_old_file_only(tmp_path):
     target = tmp_path / "a" / "out.txt"
     with written_aside(target) as aside:
         aside.write_text("old")
@@ -25,7 +25,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     assert [p.name for p in target.parent.iterdir()] == ["out.txt"]
 
 
-def test_folders_are_replaced_whole_and_leftovers_of_a_killed_process_go(tmp_path):
+def test_folders_are_replaced_whole_and_leftovers_removed(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
     (target / "stale").touch()
@@ -112,7 +112,7 @@ def test_expected_errors_become_one_line(tmp_path):
     ],
     ids=["system", "pyarrow", "numpy", "copytree"],
 )
-def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
+def test_full_disk_names_file_and_remedy(tmp_path, error):
     def main():
         with written_aside(tmp_path / "out.bin") as aside:
             aside.write_bytes(b"half")
@@ -123,7 +123,7 @@ def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_moved_names_both_ends(tmp_path):
+def test_failed_move_names_both_paths(tmp_path):
     """Lightning writes a checkpoint to the temporary folder and moves it to where the disk is full."""
     with pytest.raises(SystemExit, match=r"none -> \S+/there: No such file or directory"):
         run_main(lambda: (tmp_path / "none").rename(tmp_path / "there"))

@@ -45,7 +45,7 @@ def test_perft_ends(game, depth):
 @pytest.mark.parametrize(
     ("game", "player"), [("amazons", "alphabeta"), ("amazons", "uct"), ("gomoku", "alphabeta"), ("gomoku", "mcts")]
 )
-def test_a_search_is_stopped_and_its_caller_goes_on(game, player):
+def test_stopped_search_returns_to_its_caller(game, player):
     """A match, for one, writes the games that it has."""
     program = (
         "import numpy as np\n"

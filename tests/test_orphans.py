@@ -29,7 +29,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own way to end children")
 def test_no_worker_outlives_a_stage_that_is_killed(tmp_path):
-    """A worker that ran on would write beside the one that the next run starts."""
+    """A worker that ran on would write at the same time as the one that the next run starts."""
     process = subprocess.Popen([sys.executable, "-c", STAGE, str(tmp_path)], cwd=ROOT)
     try:
         workers = started(tmp_path, 2)

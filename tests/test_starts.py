@@ -32,7 +32,7 @@ def test_streams_variables_folder_session_and_status_are_those_of_subprocess(tmp
     assert found[1][1] == 3
 
 
-def test_a_module_and_a_file_are_run_as_the_main_program(tmp_path):
+def test_module_and_file_run_as_main_program(tmp_path):
     (tmp_path / "some.py").write_text("import sys; assert __name__ == '__main__'; print(sys.argv[1:])")
     for words in (["some.py", "x"], ["-m", "some", "x"]):
         with NURSERY([sys.executable, *words], cwd=tmp_path, **PIPES) as one:
@@ -50,7 +50,7 @@ def test_a_signal_reaches_it_and_is_its_status(number):
         assert one.wait(60) == -number
 
 
-def test_an_error_is_told_as_any(tmp_path):
+def test_error_is_reported_as_usual(tmp_path):
     with NURSERY([sys.executable, "-c", "1 / 0"], cwd=tmp_path, **PIPES) as one:
         _, errors = one.communicate(timeout=60)
     assert one.returncode == 1

@@ -112,7 +112,7 @@ def add_stage(checkout: Path, name: str, command: str) -> None:
 
 
 def add_remote(checkout: Path) -> Path:
-    """A folder beside the checkout as its default remote, and a stage `toy_save` with an output for it."""
+    """A folder next to the checkout as its default remote, and a stage `toy_save` with an output for it."""
     with open(checkout / "dvc.yaml", "a") as file:
         file.write("  toy_save:\n    cmd: echo saved > saved.txt\n    outs: [saved.txt]\n")
     folder = checkout.parent / "remote"

@@ -2,7 +2,7 @@
 
 The engine plays quick games against itself from random stones, until the solver proves a win of the side to move. Its
 line is followed until the win is as short as the puzzle is to be, and proven once more there. The package's file is
-written anew, the shortest wins first; the same number of games gives the same file.
+rewritten, the shortest wins first; the same number of games gives the same file.
 """
 
 import argparse

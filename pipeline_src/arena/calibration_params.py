@@ -1,4 +1,4 @@
-"""Params of the games that tell whether a net's win rates are right."""
+"""Params of the games that measure whether a net's win rates are calibrated."""
 
 from pipeline_src.project.params import Count, Params
 

@@ -1,7 +1,7 @@
 """Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
 
 A best-of match is won by the first player with more than half of ``best_of`` wins, and ends there. A drawn game is
-replayed: the match goes on for up to ``replays`` games more than ``best_of``, and one that is still open then has no
+replayed: the match lasts up to ``replays`` games more than ``best_of``, and one that is still open then has no
 winner. The sides are swapped after each game.
 """
 

@@ -52,7 +52,7 @@ class Journal:
 
         Args:
             path: path of the file; its folder is made.
-            identity: everything that decides the results beside the tasks' keys, as JSON data.
+            identity: everything that decides the results, besides the tasks' keys, as JSON data.
             resume: False begins a new journal.
             replace: whether to begin a new journal if the identity differs, which is otherwise an error.
 
@@ -61,7 +61,7 @@ class Journal:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
+        self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - closed with the journal
         self.entries = Entries(self._file)
         try:
             self._lock()
@@ -154,7 +154,7 @@ def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Jou
     Args:
         folder: folder of the file, ignored by git and DVC; the stage removes it at its end.
         module: full name of the stage's module.
-        identity: everything that decides the results beside the code and the tasks' keys, as JSON data.
+        identity: everything that decides the results, besides the code and the tasks' keys, as JSON data.
 
     Raises:
         ZugwerkError: as `Journal`.

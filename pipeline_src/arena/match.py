@@ -109,7 +109,7 @@ def run_match(
 
     Args:
         spec: the match.
-        out: Parquet file of the games, written at the end. Its journal (`journal_of`) stays beside it, so that another
+        out: Parquet file of the games, written at the end. Its journal (`journal_of`) stays next to it, so that another
             call with the same match plays only the missing pairs. A folder (`engine_logs_of`) keeps the standard error
             of engines. None keeps nothing.
         parallel: workers that play pairs side by side. Timed games need a core each.

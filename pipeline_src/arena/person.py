@@ -50,7 +50,7 @@ class PersonGame:
 
     @property
     def winner(self) -> str | None:
-        """``first``, ``second`` or ``draw``; None while the game goes on."""
+        """``first``, ``second`` or ``draw``; None for an unfinished game."""
         return self.rules.winner(self.state)
 
     @property

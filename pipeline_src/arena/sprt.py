@@ -98,7 +98,7 @@ def expected_score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-@lru_cache(maxsize=1 << 16)  # a match that goes on asks again for all of its pairs
+@lru_cache(maxsize=1 << 16)  # a resumed match asks again for all of its pairs
 def _llr(s0: float, s1: float, counts: tuple[int, ...]) -> float:
     """Return `Sprt.llr` for hypotheses that are given as expected scores."""
     seen = [count or UNSEEN for count in counts]

@@ -79,7 +79,7 @@ def main() -> None:
     interrupts.watch()
     try:
         run_main(app)
-    except (Exception, SystemExit) as error:  # numba makes an error of its own of an interrupt while it compiles
+    except (Exception, SystemExit) as error:  # numba turns an interrupt during compilation into its own error
         if interrupts.HAPPENED.is_set() and getattr(error, "code", interrupts.STATUS) == interrupts.STATUS:
             interrupts.leave()
         raise

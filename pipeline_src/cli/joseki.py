@@ -146,7 +146,7 @@ def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json:
 
 
 def _tell_of_made(library: Any) -> None:
-    """Say on stderr which of a library's games nobody played."""
+    """Say on stderr which of a library's games are made, not played."""
     if made := library.games_by_source()["engine"]:
         games = len(library.fingerprints)
         typer.echo(f"note: nobody played {made} of the {games} games; joseki_records.source: made makes them", err=True)

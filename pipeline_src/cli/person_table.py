@@ -83,7 +83,7 @@ class Table:
             with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
                 thought = game.answer(self.player, self.rng)
             game.play(thought.action)
-        except Exception as error:  # after any error, the game goes on
+        except Exception as error:  # after any error, the game continues
             self.waiting = True
             self.console.print(f"{game.opponent} has not moved: {error}", markup=False, style="red")
             self.console.print("`go` asks it again; undo, save FILE and quit work as ever", markup=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # names of games are asked for where nothing is played
     import numpy.typing as npt
 
 GAMES = tuple(sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]) if found.ispkg))
-"""Names of the games: every folder beside this file is one."""
+"""Names of the games: every folder next to this file is one."""
 
 
 class Game(Protocol):
@@ -43,7 +43,7 @@ class Game(Protocol):
         """Return the state after a legal action."""
 
     def winner(self, state: Any) -> Literal["first", "second", "draw"] | None:
-        """Return the result of a finished game: ``first``, ``second`` or ``draw``; None while the game goes on."""
+        """Return the result of a finished game: ``first``, ``second`` or ``draw``; None for an unfinished game."""
 
     def from_fen(self, fen: str) -> Any:
         """Read a position text. A malformed one raises ZugwerkError."""

@@ -37,7 +37,7 @@ _caching: Any = caching  # without types
 
 
 class _Results(_caching.CompileResultCacheImpl):
-    """numba's own packing of what it compiled, without its search for a folder beside the source file."""
+    """numba's own packing of what it compiled, without its search for a folder next to the source file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._lineno = function.__code__.co_firstlineno
@@ -93,7 +93,7 @@ class KernelCache(_caching.FunctionCache):
         return None if key is None else f"{self._name}{self._kind}-{key}.nbc"
 
     def key_of(self, signature: Any, codegen: Any) -> str | None:
-        """24 hex digits that tell all that decides what is compiled, code and machine.
+        """24 hex digits of everything that decides the compiled code: sources and machine.
 
         None where the kernel runs code that is not first-party, or that was edited meanwhile.
         """

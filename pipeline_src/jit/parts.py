@@ -46,7 +46,7 @@ class PartLibrary(codegen.JITCodeLibrary):
         return code
 
     def restore(self, bitcode: bytes, parts: list["PartLibrary"]) -> None:
-        """Become what `bitcode` and `parts` told of another process's."""
+        """Take over what `bitcode` and `parts` returned in another process."""
         self._final_module = llvm.parse_bitcode(bitcode)
         self._linking_libraries: Any = parts
         self._finalize_dynamic_globals()

@@ -14,13 +14,13 @@ class Progress:
     """Counts what a process compiles. On a terminal one line moves along and goes; elsewhere two lines are written."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        """``stream`` None tells nobody."""
+        """``stream`` None prints nothing."""
         self.stream, self.name = stream, ""
         self.functions, self.kernels, self.seconds = 0, 0, 0.0
         self._expected, self._began, self._told = 0, 0.0, False
 
     def speak_as(self, name: str) -> None:
-        """Tell on stderr, in lines that begin with a name and stay: several processes share one terminal."""
+        """Report on stderr, in permanent lines that begin with a name, since several processes share one terminal."""
         self.stream, self.name = sys.stderr, f"{name}: "
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A data set as a folder of memory-mapped arrays, ``<field>.npy`` each, beside a manifest."""
+"""A data set as a folder of memory-mapped arrays, ``<field>.npy`` each, with a manifest."""
 
 import hashlib
 import io
@@ -29,7 +29,7 @@ class ArrayFolder:
     """Its name in manifests, behind ``zugwerk``."""
     version: int
     keys: tuple[str, ...]
-    """Keys of a manifest, beside ``format``, ``version`` and ``sha256``."""
+    """Keys of a manifest, besides ``format``, ``version`` and ``sha256``."""
     stage: str
 
     def read_manifest(self, folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pipeline_src.learning.ranks import is_first
 
 
 class Resumed(NamedTuple):
-    """Where a training goes on."""
+    """Where a training resumes."""
 
     path: Path | None = None
     """Its checkpoint; None at the start."""
@@ -57,7 +57,7 @@ def own_folder(folder: Path, key: str) -> Path:
 
 
 class StepSeed(Callback):
-    """Seeds torch anew for each step, so that dropout depends on the seed and the step's number alone."""
+    """Seeds torch for each step, so that dropout depends on the seed and the step's number alone."""
 
     def __init__(self, seed: int) -> None:
         """``seed`` is the pipeline's."""

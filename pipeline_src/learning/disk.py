@@ -50,7 +50,7 @@ class ByHash:
     """Rows with a hash, in parts by its first bits: equal hashes meet in one part, which fits in memory."""
 
     def __init__(self, folder: Path | None, **fields: npt.DTypeLike) -> None:
-        """``fields`` are the types of what a row holds beside the uint64 ``hash``."""
+        """``fields`` are the types of a row's entries after the uint64 ``hash``."""
         self.dtype = np.dtype([("hash", "u8"), *fields.items()])
         self._parts = [DiskRows(folder, self.dtype) for _ in range(PARTS)]
 

@@ -24,7 +24,7 @@ Schedule = Literal["linear", "cosine"]
 class Curves(Callback, Logger):
     """A logger that keeps what is logged and, as a callback, is part of checkpoints.
 
-    Files of other loggers repeat rows, or begin anew, where a killed training is resumed.
+    Files of other loggers repeat rows, or start over, where a killed training is resumed.
     """
 
     name = version = ""

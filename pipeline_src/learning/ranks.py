@@ -84,7 +84,7 @@ def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
 
 @contextmanager
 def one_goes_on() -> Iterator[None]:
-    """Around a training: behind it the first process goes on alone, the others end.
+    """Around a training: after it the first process continues alone, the others end.
 
     Lightning starts the others with the command of this one. What it left in the environment is taken back, so that the
     next training of this process starts some again.

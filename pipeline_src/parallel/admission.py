@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import Code
 
 LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow", "dask", "distributed")
-"""Libraries with versions that results may depend on, and those that carry tasks and results."""
+"""Libraries with versions that results may depend on, and libraries that carry tasks and results."""
 VISIBLE_S = 5.0
 """Seconds that a network file system may take to show a new file."""
 SOURCES = Code().digest_of_all()
@@ -50,7 +50,7 @@ def withdraw(ticket: Ticket) -> None:
 
 
 def admit(ticket: Ticket) -> None:
-    """Check this worker, the first time that it sees the ticket, and go to the ticket's folder.
+    """Check this worker on its first sight of the ticket, and change to the ticket's folder.
 
     Raises:
         ZugwerkError: this worker differs from the sender of the tasks; the message names the difference.

@@ -1,4 +1,4 @@
-"""`Crew`, the interface of what runs tasks, and `Batches`, the units of work.
+"""`Crew`, the interface of task runners, and `Batches`, the units of work.
 
 How tasks are batched changes no result: each has its own arguments and seed. The size of a batch follows from the
 number of workers and from the time that tasks take, so it is no param.
@@ -12,16 +12,16 @@ from typing import Any, Protocol
 ATTEMPTS = 3
 """Number of attempts at a task. A task that ended this many workers is given up."""
 BATCH_S = 10.0
-"""Seconds that a batch is meant to take: long beside the cost of sending it, and short enough to lose in a kill."""
+"""Aim for the seconds of a batch: long compared with the cost of sending it, and short enough to lose in a kill."""
 QUICK_S = 0.1
-"""Seconds in which a cluster can hardly send a worker its next batch."""
+"""Batches shorter than this many seconds are quick: sending the next one takes about as long."""
 SHARES = 4
-"""A batch has at most the share of a worker in the waiting tasks, divided by this, so that all end together."""
+"""Divisor of a worker's share of the waiting tasks, the largest batch, so that all workers end together."""
 Task = tuple[Any, ...]
 Function = Callable[[list[Task]], list[Any]]
 """Returns one result for each task of a batch. It can be pickled, and so can the arguments and the results."""
 Results = Generator[list[tuple[int, Any]], None, None]
-"""Indices and results of the tasks of a batch, in the order in which batches finish."""
+"""Indices and results of the tasks of each batch, in the order in which batches finish."""
 
 
 class Batches:

@@ -67,7 +67,7 @@ class DaskCrew:
 
         def send(some: list[list[int]]) -> None:
             sent = [[batches.tasks[index] for index in batch] for batch in some]
-            # A long list costs time. Without the last part, what a lost worker had would wait for it for ever.
+            # A long list costs time. Without the last part, batches of a lost worker would wait for ever.
             where = {"workers": self._workers, "allow_other_workers": True} if self._refused else {}
             count = len(some)
             with self._answering():
@@ -220,7 +220,7 @@ def _perform(ticket: Ticket, function: Function, tasks: list[Task]) -> tuple[flo
 def _refusal(address: str, error: BaseException) -> str:
     if isinstance(error, ZugwerkError):
         return str(error)
-    if "No module named 'pipeline_src" in str(error):  # while the worker unpacks what it is to do
+    if "No module named 'pipeline_src" in str(error):  # while the worker unpacks the batch
         return f"worker {address} cannot import this version of zugwerk; install it there, then restart the worker"
     return f"worker {address}: {_said(error)}"
 

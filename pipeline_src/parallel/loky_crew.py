@@ -135,7 +135,7 @@ def _span(batch: list[int]) -> str:
 
 
 def _work(folder: str, function: Function, tasks: list[Task]) -> tuple[float, list[Any]]:
-    os.chdir(folder)  # the caller's present folder, not that at the worker's start
+    os.chdir(folder)  # the caller's current folder, not the one at the worker's start
     return timed(function, tasks)
 
 
@@ -150,4 +150,4 @@ def _begin(parent: int) -> None:
             time.sleep(LOOK_S)
         os._exit(1)
 
-    threading.Thread(target=follow, daemon=True).start()  # for systems on which the line above does nothing
+    threading.Thread(target=follow, daemon=True).start()  # for systems without the call above

@@ -10,7 +10,7 @@ ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
 
 
 class PlayerError(ZugwerkError):
-    """A player gave no legal move in time. The arena turns this into a forfeit of the game and goes on."""
+    """A player gave no legal move in time. The arena turns this into a forfeit of the game and continues."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)

@@ -121,7 +121,7 @@ class Player:
         """
 
     def needs(self, start: Any) -> "list[Need]":  # noqa: ARG002 - few need none
-        """Return the kernels that it calls in games from a state, beside those of the rules."""
+        """Return the kernels that it calls in games from a state, besides those of the rules."""
         return []
 
     def ready(self, start: Any = None) -> None:

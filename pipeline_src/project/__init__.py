@@ -1,1 +1,1 @@
-"""What everybody stands on: digests of code, params, profiles, declarations of systems, running DVC."""
+"""The base of all packages: digests of code, params, profiles, declarations of systems, running DVC."""

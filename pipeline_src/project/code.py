@@ -41,21 +41,21 @@ _NAMED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
 
 
 class Source(NamedTuple):
-    """A source file, read."""
+    """A source file."""
 
     digest: str
     """SHA-256 of its text without comments, docstrings and blank lines, in hex."""
     names: tuple[str, ...]
     """Dotted names that it imports or starts; some are of modules, others of what is in a module."""
     changed_ns: int = 0
-    """When the file was last written, as the file system has it."""
+    """Time of the file's last change, from the file system."""
 
 
 def cache_root() -> Path:
     """The user's cache folder (``ZUGWERK_CACHE`` moves it), in which no other user may write: it holds compiled code.
 
-    Where that one cannot be written or is not `private`, it is a folder of this user among the temporary ones, and
-    where that is not either, one of this process.
+    If it cannot be written or is not `private`, a folder of this user in the temporary folder takes its place, or else
+    one of this process.
     """
     chosen = os.environ.get("ZUGWERK_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -82,8 +82,8 @@ _TOLD: set[Path] = set()
 def private(folder: Path) -> bool:
     """Whether no other user but root may change or replace what is in a folder.
 
-    All folders around it count too, of which one with the sticky bit, such as ``/tmp``, may be open to all. A group
-    that has this user alone counts as the user.
+    All parent folders count too; one with the sticky bit, such as ``/tmp``, may be open to all. A group
+    with this user as its only member counts as the user.
     """
     if not hasattr(os, "geteuid"):
         return True
@@ -118,7 +118,7 @@ def _own_folder() -> Path:
 
 
 class Code:
-    """The first-party sources below a folder, as they are when they are first asked for."""
+    """The first-party sources below a folder, each read when it is first needed."""
 
     def __init__(self, root: Path = ROOT) -> None:
         """``root`` holds the folders `PACKAGES`."""
@@ -147,7 +147,7 @@ class Code:
                 yield self.module(path)
 
     def module(self, path: Path | str) -> str:
-        """Name of the module that a file, absolute or relative to ``root``, holds.
+        """Name of the module in a file, absolute or relative to ``root``.
 
         Raises:
             ZugwerkError: it is no first-party source file.
@@ -159,7 +159,7 @@ class Code:
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     def imports(self, module: str) -> frozenset[str]:
-        """First-party modules that a module imports itself, the packages around them and around itself included."""
+        """First-party modules that a module imports directly, with the packages around them and around itself."""
         if module not in self._imports:
             found = set(_around(module))
             for name in self._source(module).names:

@@ -1,7 +1,7 @@
 """Estimate the disk space of a run from the params, before it starts.
 
-Only what grows with the params counts; the rest of a run is some 100 MiB. DVC keeps what a stage makes twice, in the
-checkout and in its cache, unless the file system can share the blocks of both.
+Only files that grow with the params count; the rest of a run is some 100 MiB. DVC keeps outputs twice, in the checkout
+and in its cache, unless the file system can share the blocks of both.
 """
 
 import shutil
@@ -22,7 +22,7 @@ def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
     """Estimate the bytes that some targets of the graph will take.
 
     Raises:
-        ZugwerkError: params lack what the sizes are made of.
+        ZugwerkError: params lack a key that the sizes depend on.
     """
     try:
         bytes_made = sum(bytes_of(*target.partition("@")[::2], params) for target in targets)

@@ -1,7 +1,7 @@
-"""The one place that runs DVC: its output streamed, its time limited, its processes ended with their caller.
+"""Run DVC: its output streamed, its time limited, its processes ended with their caller.
 
-What DVC tells by data is taken from there (`dvc status --json`, the lock file). Of what it says in words alone, the
-unknown is an error.
+Results are read from DVC's data (`dvc status --json`, the lock file). Where it has only messages, an unknown one is an
+error.
 """
 
 import importlib.util
@@ -54,16 +54,16 @@ def repro(
     force: bool = False,
     workers: int | None = None,
 ) -> State:
-    """Bring one target up to date; what it depends on stays as it is.
+    """Bring one target up to date, without its dependencies.
 
     Args:
         target: a stage of dvc.yaml, or a member of a `foreach` group.
         checkout: the folder that holds dvc.yaml.
         say: takes each line of the output.
-        children: what the command runs among.
+        children: the running commands, to which this one is added.
         limit_s: time limit in seconds, waiting for another DVC process included.
         force: run the stage even if nothing it depends on has changed.
-        workers: most processes that the stage may use on this machine; None leaves it to the params.
+        workers: largest number of processes of the stage on this machine; None: as in the params.
 
     Raises:
         DvcFailedError: DVC does not say in known words what became of the target, or see `run_dvc`.
@@ -92,9 +92,9 @@ def repro(
 
 
 def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> None:
-    """Tell what has changed in targets, code included: `dvc status` after the digests of code are brought up to date.
+    """Return what has changed in targets, code included: `dvc status` after the digests of code are brought up to date.
 
-    DVC by itself compares the digests as they were last written, and so knows of no edit since then.
+    DVC alone compares the digests as they were last written, and so does not see later edits.
 
     Args:
         targets: stages, members ``stage@item`` or groups; all when empty.
@@ -110,7 +110,7 @@ def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> 
 
 
 def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
-    """Copy outputs to the default remote, those it has already left out.
+    """Copy outputs to the default remote, except those that it has.
 
     Args:
         targets: stages or `foreach` groups, whose outputs and ancestors' outputs are pushed; all when empty.
@@ -217,13 +217,13 @@ def attempt(
 
 
 def _environment() -> dict[str, str]:
-    """Stages find this interpreter as `python`, and their lines come when they are written."""
+    """Environment in which `python` is this interpreter, with unbuffered output."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {"PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def _advice(tail: Iterable[str], checkout: Path) -> Iterator[str]:
-    """What to do where something is missing that no stage makes."""
+    """Advice for a missing file that no stage makes."""
     for found in filter(None, map(_ABSENT.search, tail)):
         path = Path(found["path"])
         named = path.relative_to(checkout.resolve()) if path.is_relative_to(checkout.resolve()) else path

@@ -27,23 +27,23 @@ class Stage:
     listed: Mapping[str, frozenset[str]]
     """Keys of params.yaml among its params, by target: the stage itself, or each member of the `foreach`."""
     filled_in: Mapping[str, frozenset[str]]
-    """Keys whose values stand in a target's command, paths or params."""
+    """Keys whose values are part of a target's command, paths or params."""
     deps: tuple[str, ...]
     outs: tuple[str, ...]
-    """Metrics and plots too. In paths, ``*`` stands for what DVC fills in."""
+    """Outputs, metrics and plots. In paths, ``*`` stands for a value that DVC fills in."""
 
     def keys_of(self, target: str = "") -> frozenset[str]:
-        """Keys that a target depends on; without one, those of all."""
+        """Keys that a target depends on; without a target, those of all."""
         targets = [target] if target else [*self.listed]
         return frozenset(key for one in targets for some in (self.listed, self.filled_in) for key in some.get(one, ()))
 
     def reads(self, path: str) -> bool:
-        """Whether a file or folder is one of its deps, lies in one, or holds one."""
+        """Whether a file or folder is one of its deps, is inside one, or contains one."""
         return any(_meet(path, dep) for dep in self.deps)
 
 
 def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> dict[str, Stage]:
-    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml beside it.
+    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml next to it.
 
     Raises:
         ZugwerkError: the file is missing or has no stages.
@@ -58,15 +58,15 @@ def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> d
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether two keys are the same, or one stands for what is below the other."""
+    """Whether two keys are the same, or one is below the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     """Stages, and all that read what they write, directly or not.
 
-    DVC runs the latter only where what they read has come out otherwise than before. What comes after stage ``code`` is
-    decided by each digest for itself (`reference.stage_code`).
+    DVC runs the latter only if their inputs have changed. For stages after ``code``, each digest decides
+    separately (`reference.stage_code`).
     """
     seen, todo = set(), list(first)
     while todo:
@@ -96,7 +96,7 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
 
 
 def _members(name: str, items: Any, params: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The targets of a `foreach`: the key of each item, and what it fills in. Unknown items are one target ``*``."""
+    """The targets of a `foreach`: the key of each item, and its value. Unknown items are one target ``*``."""
     found = _PLACE.fullmatch(items) if isinstance(items, str) else None
     key = found[1] if found else ""
     values = at(params, key) if found else items
@@ -106,12 +106,12 @@ def _members(name: str, items: Any, params: Mapping[str, Any]) -> dict[str, tupl
 
 
 def _source(place: str, item: str) -> str:
-    """The key of params.yaml that a place is filled from; ``item`` is that of the target's item."""
+    """The key of params.yaml behind a placeholder; ``item`` is that of the target's item."""
     return f"{item}{place.removeprefix('item')}" if place.split(".")[0] == "item" else place
 
 
 def _filled(text: str, values: Mapping[str, Any]) -> str:
-    """A text with all that is filled in; ``*`` for what is not known."""
+    """A text with its placeholders filled in; ``*`` for unknown ones."""
     return _PLACE.sub(lambda place: str(at(values, place[1], "*")), text)
 
 
@@ -123,7 +123,7 @@ def _module(name: str, command: Any) -> str:
 
 
 def _given(entry: str | Mapping[str, Any], params: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """A dependency that is nothing but a value of params.yaml, as it is there; any other as it is."""
+    """A dependency; one that is only a placeholder is replaced by its value in params.yaml."""
     whole = _PLACE.fullmatch(entry) if isinstance(entry, str) else None
     value = at(params, whole[1]) if whole else None
     return value if isinstance(value, str) else entry

@@ -1,8 +1,8 @@
 """Estimate the memory of a run from the params, before it starts.
 
-A process of a stage takes what its system declares (`project.systems.Sizes`): its size in small runs, and what grows
-with the params, that is records and samples, and in training the weights and activations of the net, which on a GPU are
-not in this memory.
+A system declares the memory of its stages (`project.systems.Sizes`): the size in small runs, and the part that grows
+with the params, that is records and samples, and in training the weights and activations of the net, unless they are on
+a GPU.
 """
 
 import logging
@@ -20,7 +20,7 @@ from pipeline_src.project.schedule import Places
 LOG = logging.getLogger(__name__)
 MIB = 1 << 20
 OTHER = 370
-"""MiB of a process without workers that no declaration has."""
+"""MiB of a process without workers, of stages without a declared size."""
 WORKER = 300
 """MiB of a worker."""
 DVC = 150
@@ -36,7 +36,7 @@ def of_process(target: str, params: Mapping[str, Any], gpu: bool = False) -> int
     """Estimate the bytes of the process of a target, without its workers.
 
     Raises:
-        ZugwerkError: params lack what the sizes are made of.
+        ZugwerkError: params lack a key that the sizes depend on.
     """
     stage, _, item = target.partition("@")
     sizes = disk.sizes_of(stage)

@@ -21,7 +21,7 @@ from pipeline_src.project.params import PARAMS_FILE
 from pipeline_src.project.plots_page import PAGE
 
 PACKED = Path(__file__).parents[1] / "checkout"
-"""Where a wheel has the files; pyproject.toml lists them. In a clone they are at the top."""
+"""Folder of the files in a wheel; pyproject.toml lists them. In a clone they are at the top."""
 FILES = (
     ".dvc/config", ".dvc/.gitignore", ".dvcignore", ".gitattributes", ".gitignore", "docs/measured",
     "dvc.yaml", "params.yaml", "prefect.yaml", "profiles", "scrapy.cfg",
@@ -36,11 +36,11 @@ DVC_STATE = "dvc"
 """Folder below the user's cache for what DVC keeps of a checkout's files. By default that is below ``/var/tmp``, where
 any user can write, and DVC unpickles it."""
 AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")
-"""Of the first commit, so that it needs no settings of git."""
+"""Author of the first commit, so that it needs no settings of git."""
 
 
 def new(folder: Path) -> None:
-    """Write a checkout into a folder that is empty or not there, with one commit, for git and DVC.
+    """Write a checkout, with one commit, for git and DVC, into a folder that is empty or does not exist.
 
     Raises:
         ZugwerkError: the folder has files, or git is missing or fails; then nothing is left.
@@ -85,7 +85,7 @@ def _write(folder: Path) -> None:
 
 
 def write_local(folder: Path = Path()) -> None:
-    """Name DVC's folder for its state, and the page of plots, in ``.dvc/config.local``; its other settings stay."""
+    """Set DVC's state folder and the page of plots in ``.dvc/config.local``; its other settings stay."""
     local, state = folder / ".dvc/config.local", cache_root() / DVC_STATE
     state.mkdir(mode=0o700, exist_ok=True)
     settings = ConfigParser(interpolation=None)

@@ -1,9 +1,8 @@
 """Sections of params.yaml and options of players as models: base class, bounds, and messages about wrong values.
 
-Keys are dotted: ``depth_train.models.ours``. `load` reads a section or what is below one, `load_part` some keys of it,
+Keys are dotted: ``depth_train.models.ours``. `load` reads a section or a part of one, `load_part` some keys of it,
 `load_value` a single value. dvc.yaml lists the keys of each stage; `KEYS_READ` has those that a process has read.
-Values are taken as they are: a whole number stands for a number, but no text for a number, no 1 for true and no 1.0 for
-1.
+Values are not converted: a whole number is also a number, but a text is no number, 1 is not true, and 1.0 is not 1.
 """
 
 import copy
@@ -33,7 +32,7 @@ T = typing.TypeVar("T")
 
 
 class Params(Described):
-    """Base of all sections; takes values as they are."""
+    """Base of all sections; converts no values."""
 
     model_config = ConfigDict(strict=True)
 
@@ -60,7 +59,7 @@ BOUNDS = {"multiple_of": "a multiple of", "ge": "at least", "gt": "above", "le":
 
 
 def load(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
-    """What stands at ``key`` of a params file, a section or what is below one, as the model ``kind``.
+    """The section at ``key`` of a params file, or a part of one, as the model ``kind``.
 
     Raises:
         ZugwerkError: no such file or key, an unknown or missing key, a value of the wrong type or out of its
@@ -70,10 +69,10 @@ def load(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
 
 
 def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: Iterable[str] | None = None) -> T:
-    """Some keys of a section as the model ``kind``: ``names``, by default all that it has. The others are not read.
+    """Some keys of a section as the model ``kind``: ``names``, by default all of the model. The others are not read.
 
     Raises:
-        ZugwerkError: as `load`, but for keys that the model does not have.
+        ZugwerkError: as `load`, except for keys that the model does not have.
     """
     section = _found(key, path)
     wanted = set(typing.cast(type[BaseModel], kind).model_fields if names is None else names)
@@ -92,7 +91,7 @@ def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
 
 
 def read_value(key: str, path: Path | str = PARAMS_FILE) -> Any:
-    """What stands at ``key`` of a params file, unchecked.
+    """The value at ``key`` of a params file, unchecked.
 
     Raises:
         ZugwerkError: no such file or key.
@@ -109,7 +108,7 @@ def _found(key: str, path: Path | str) -> Any:
 
 
 def at(tree: Any, key: str, missing: Any = None) -> Any:
-    """What a dotted key leads to in nested mappings; ``missing`` if it leads nowhere."""
+    """The value at a dotted key in nested mappings; ``missing`` if there is none."""
     for part in key.split("."):
         named = {str(name): value for name, value in tree.items()} if isinstance(tree, Mapping) else {}
         if part not in named:
@@ -173,7 +172,7 @@ class Fault:
 
 
 def first_fault(kind: Any, error: ValidationError) -> Fault:
-    """The fault that is told: an unknown key, else a missing one, else the first that pydantic found."""
+    """The fault that is reported: an unknown key, else a missing one, else the first that pydantic found."""
     order = {"extra_forbidden": 0, "invalid_key": 0, "missing": 1}
     found = min(error.errors(include_url=False), key=lambda one: order.get(one["type"], 2))
     (kind, bounds), owner, name, known = unwrapped(kind), "", "", tuple[str, ...]()

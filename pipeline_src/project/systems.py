@@ -1,4 +1,4 @@
-"""Declarations: everything that the project has to know of a system, in the module ``declaration`` of its package.
+"""Declarations: the facts about a system that the project uses, in the module ``declaration`` of its package.
 
 `systems` finds them as the registry finds players, so that no list elsewhere names the systems: figures, tables,
 charts, boards, sections of params.yaml, flows, deployments, curves, sizes and pages all come from here.
@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 DECLARATION = "declaration"
 """Name of the module, which has the `System` as ``SYSTEM``."""
 Words = Callable[[Mapping[str, Any]], str]
-"""Makes words from the tree of params.yaml."""
+"""Makes a description from the tree of params.yaml."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Figure:
     """File of times with the key, in place of a metrics file."""
     player: Words | None = None
     """The player that the graph measures, in words. An older measurement by other code
-    stands behind all others of such a figure."""
+    comes after all others of such a figure."""
     trained: Words | None = None
-    """How the nets that the graph measures were trained, in words, if otherwise than by our own choices. A committed
-    measurement with such words stands behind the others of its figure."""
+    """How the nets that the graph measures were trained, in words, if not by our own choices. A committed
+    measurement with such words comes after the others of its figure."""
     named: Mapping[str, Any] = field(default_factory=dict)
     """Params that the words name, by dotted keys. A value that the graph made with others is left out."""
 
@@ -74,15 +74,15 @@ class Claim(NamedTuple):
     reason: str
     """Remark on the verdict."""
     missed: str = ""
-    """Why it was not reached, where it was not; else `reason` stands there too."""
+    """Why it was not reached, if it was not; by default `reason`."""
     run: str = ""
-    """The figure to show of a run that has not made the one that decides."""
+    """The figure to show of a run that lacks the deciding one."""
     bar_words: str = ""
-    """Name of what ``bar`` stands for, if that is a figure."""
+    """Name of the figure of ``bar``, if it is one."""
     less: bool = False
     """Whether less is better."""
     outcomes: tuple[str, str] = ("beaten", "reproduced")
-    """The verdicts on a value beyond the bar, and on one that cannot be told from it."""
+    """The verdicts on a value beyond the bar, and on one that does not differ from it."""
 
 
 class Boards(NamedTuple):
@@ -118,7 +118,7 @@ class Flow(NamedTuple):
     deployment: str
     """Description of the deployment ``local``."""
     crawls: bool = False
-    """Whether there is a crawl among the stages, which the flow can let fetch new games."""
+    """Whether its stages include a crawl, which the flow can let fetch new games."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,7 @@ class System:
     """A published system, or a part of the engine with figures of its own."""
 
     name: str
-    """Name of docs/measured/NAME.json, of the flow and in tables of figures; of a published system that of its folder
-    too."""
+    """Name of docs/measured/NAME.json, of the flow, in tables of figures, and of a published system's folder."""
     title: str
     summary: str
     page: str
@@ -140,7 +139,7 @@ class System:
     """First word of its stages and of its sections of params.yaml, and name of its folders below artifacts/reports and
     the others; empty if it has no stages."""
     claim: Claim | None = None
-    """The publication's; None for a system of our own."""
+    """Claim of the publication; None for a system of our own."""
     metrics: tuple[str, ...] = ()
     """Figures of the graph that DVC shows as metrics: few, since its tables have a column for each number."""
     params: Mapping[str, Any] = field(default_factory=dict)

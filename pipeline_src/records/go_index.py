@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 VERSION = 1
 ARCHIVE = ".parquet"
 SAVED_EVERY = 20_000
-"""Games after which a growing index is written, so that an interrupted command goes on from there."""
+"""Games after which a growing index is written, so that an interrupted command resumes there."""
 RESULTS = {None: 0, "first": 1, "second": 2, "draw": 3}
 """Values of ``winner`` in the table of games: 1 Black, 2 White."""
 _NAME, _HEAD, _ROOT = b"zugwerk go index ", 32, b"root"
@@ -128,7 +128,7 @@ def update(path: Path, root: Path, tell: Callable[[Growth], None] = lambda _: No
     Args:
         path: file of the index; a missing one begins empty.
         root: a folder, a tar of SGF files or an archive of records.
-        tell: is told of progress, after every file.
+        tell: is called with the progress, after every file.
 
     Raises:
         ZugwerkError: no games there, or the index is damaged, of another version or of another root.

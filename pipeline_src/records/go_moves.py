@@ -32,7 +32,7 @@ class SgfGame(NamedTuple):
     name: str
     """Name of its file or page, for messages."""
     variations: int
-    """Number of variations beside the main line."""
+    """Number of variations, without the main line."""
     passes_added: int
     cut: int
     """See `GoMoves`."""

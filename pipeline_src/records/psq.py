@@ -16,7 +16,7 @@ for the last line GomocupJudge's ``server.py``.
 
 The Gomocup's player 1 is the one who moves first after the opening, so with an opening of an odd number of stones it
 has the second stones. Stones of an opening have the time 0, and so may a program's. Where the first stones have the
-time 0 and others have not, only the stones tell the winner.
+time 0 and others have not, only the stones show the winner.
 """
 
 import contextlib

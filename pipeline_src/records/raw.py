@@ -42,7 +42,7 @@ class Seat:
     name: str
     """The name that the site shows. It is not a key, since names change and repeat."""
     result: Result
-    """This player's result; empty while the game goes on or if the site did not state it."""
+    """This player's result; empty for an unfinished game or if the site did not state it."""
 
 
 @dataclass(frozen=True, slots=True)

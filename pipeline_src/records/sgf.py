@@ -226,7 +226,7 @@ def read_result(text: str) -> tuple[Winner | None, bool]:
 
 
 def count_variations(tree: Any) -> int:
-    """Return the number of a tree's variations beside its main line."""
+    """Return the number of a tree's variations, without its main line."""
     leaves, todo = 0, [tree]
     while todo:
         children = todo.pop().children

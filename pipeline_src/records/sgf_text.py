@@ -38,7 +38,7 @@ _SYMBOL = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?=[\x00-\x3f]|\Z)")
 """A byte that begins no character of two bytes: no second byte is that small."""
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
 _WESTERN = re.compile(rb"(?=[^A-Za-z]*[A-Za-z][^A-Za-z]*[A-Za-z])[\xc0-\xff]?(?:[A-Za-z]+[\xc0-\xff])*[A-Za-z]*")
-"""A Latin-1 word with two ASCII letters or more, and no two others beside each other."""
+"""A Latin-1 word with two ASCII letters or more, and no two adjacent other letters."""
 _NO_FIRST_NODE = re.compile(r"\s*\(\s*(?=[A-Z]+\s*\[)")
 _FIRST_NODES = re.compile(r"((?:\A|\))\s*\()(?=\s*[A-Z]+\s*\[)")
 _START = re.compile(rb"\(\s*;")
@@ -107,7 +107,7 @@ def _strict(data: bytes, code: str) -> str | None:
 def trees(data: bytes) -> Iterator[Any | RecordError]:
     """Yield the tree of each game of a file, a sgfmill ``Coarse_game_tree`` in UTF-8, or why there is none.
 
-    A first node without its ``;`` is read as one. An empty game, ``(;)``, beside others is left out. After a game that
+    A first node without its ``;`` is read as one. An empty game, ``(;)``, among others is left out. After a game that
     cannot be parsed, nothing is read.
     """
     try:

@@ -20,7 +20,6 @@ from pipeline_src.reference.graph import graph_page
 from pipeline_src.reference.metrics import metrics_page
 from pipeline_src.reference.nets import nets_page
 from pipeline_src.reference.params import params_page
-from pipeline_src.reference.players import players_page
 from pipeline_src.reference.results import filled_pages
 from pipeline_src.reference.sections import json_schema
 from pipeline_src.report.charts import charts, svg
@@ -34,7 +33,6 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "params.md": params_page,
     "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
     "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
-    "players.md": lambda _: players_page(),
     "cli.md": commands_page,
     "metrics.md": metrics_page,
     "graph.md": graph_page,

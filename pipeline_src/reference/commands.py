@@ -1,8 +1,8 @@
 """The page of all commands: zugwerk, make, the stages."""
 
 import ast
-import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,19 @@ INTRO = f"""# Commands
 [zugwerk](#zugwerk) plays, measures and shows; [make](#make) sets up and runs whole things; `dvc repro` makes what
 [stages](#stages) make, and no stage needs DVC to run. The Prefect flows and their options are in
 [flows.md](../flows.md), the texts that name players (`alphabeta:depth=3`) in [engine.md](../engine.md#players) and
-[gomoku.md](../gomoku.md#players). `--help` or `-h` explains each command.
+[gomoku.md](../gomoku.md#players).
 
 """
 STAGES = """## stages
 
 `dvc repro STAGE` brings a stage and what it needs up to date; a stage for each of several models or generations is
 `STAGE@NAME`, and `dvc repro STAGE` is all of them. The command alone runs just this, whatever is out of date.
+
+"""
+
+ZUGWERK = """## zugwerk
+
+`--help` or `-h` after a command shows its arguments and options.
 
 """
 
@@ -43,28 +49,19 @@ def commands_page(folder: Path = Path()) -> str:
         *table(["stage", "command", "what it makes"], _stages(folder)),
         "",
     ]
-    root = typer.main.get_command(app)
-    return "\n".join([*lines, *_command(root, typer.Context(root), "zugwerk", 2)]) + "\n"
+    rows = _commands(typer.main.get_command(app), "zugwerk")
+    return "\n".join([*lines, *ZUGWERK.splitlines(), *table(["command", "what it does", "example"], rows)]) + "\n"
 
 
-def _command(command: Any, context: typer.Context, name: str, level: int) -> list[str]:
-    """Return the lines of a command and its subcommands: help, example, arguments and options."""
-    text, _, example = (command.help or "").partition("Example: ")
-    example = example or (command.epilog or "").removeprefix("Example: ")
-    example, _, more = example.partition("\n\n")
-    pieces = [
-        p.strip("{}").upper() for p in command.collect_usage_pieces(context) if p not in ("[OPTIONS]", "[ARGS]...")
-    ]
-    heading = name if hasattr(command, "commands") else " ".join([name, *pieces])
-    lines = [f"{'#' * level} {heading}", "", *inspect.cleandoc(text.strip()).splitlines(), ""]
-    lines += [*more.splitlines(), ""] if more else []
-    lines += ["```sh", example.strip().rstrip("."), "```", ""] if example else []
-    records = [p.get_help_record(context) for p in command.params if "--help" not in p.opts]
-    rows = [(code(record[0]), record[1]) for record in records if record]
-    lines += [*table(["argument, option", "meaning"], rows), ""] if rows else []
-    for below in getattr(command, "commands", {}).values():
-        lines += _command(below, context, f"{name} {below.name}", level + 1)
-    return lines
+def _commands(command: Any, name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each command below a group, the first sentence of its help, and its example."""
+    for below in command.commands.values():
+        if hasattr(below, "commands"):
+            yield from _commands(below, f"{name} {below.name}")
+        else:
+            example = re.search(r"Example: (zugwerk .+)", f"{below.help}\n{below.epilog}")
+            first = sentence((below.help or "").partition("Example: ")[0]).partition(". ")[0].rstrip(".")
+            yield code(f"{name} {below.name}"), f"{first}.", code(example[1].rstrip(".")) if example else ""
 
 
 def _targets(makefile: Path) -> list[tuple[str, str]]:

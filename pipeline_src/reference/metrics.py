@@ -13,8 +13,8 @@ INTRO = f"""# Metrics
 {NOTE}
 
 `zugwerk report` prints the figures below next to the published ones, `zugwerk report --json` prints them for programs,
-and `zugwerk compare` sets all numbers of two versions side by side. Names and units are in the
-[glossary](../glossary.md#metrics).
+and `zugwerk compare` sets all numbers of two versions side by side. Units, published values and commands are in
+[results](../results.md), names in the [glossary](../glossary.md#metrics).
 
 To DVC a few figures of each system are metrics, those in `artifacts/reports/SYSTEM.headlines.json`: `dvc metrics show`,
 `dvc metrics diff` and `dvc exp show` print them. `dvc metrics diff --targets FILE` prints the numbers of any of the
@@ -53,8 +53,8 @@ def metrics_page(folder: Path = Path()) -> str:
     lines = INTRO.splitlines()
     for system, figures in REGISTRY.items():
         lines += [f"### {system}", ""]
-        rows = [(code(name), figure.words, *_about(system, figure)) for name, figure in figures.items()]
-        lines += [*table(["key", "figure", "unit", "published", "made by", "file, key"], rows), ""]
+        rows = [(code(name), figure.words, _place(system, figure)) for name, figure in figures.items()]
+        lines += [*table(["key", "figure", "file, key"], rows), ""]
     lines += [
         "## Files",
         "",
@@ -69,12 +69,10 @@ def _is_report(file: str) -> bool:
     return file.startswith("artifacts/reports/") and file.endswith(".json") and not file.endswith("positions.json")
 
 
-def _about(system: str, figure: Figure) -> tuple[str, str, str, str]:
-    published = "" if figure.published is None else f"{figure.published:,}"
+def _place(system: str, figure: Figure) -> str:
     if not figure.stage:
-        return figure.unit, published, code(f"make measure-{system}"), code(f"docs/measured/{system}.json")
-    place = f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
-    return figure.unit, published, code(f"dvc repro {figure.stage}"), place
+        return code(f"docs/measured/{system}.json")
+    return f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
 
 
 def _files(folder: Path) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,18 @@ INTRO = f"""# params.yaml
 
 {NOTE}
 
-Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. The columns of other
-profiles show their different values; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the
-file; keys that profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp run -S KEY=VALUE` changes
-single keys, such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that
-names the key. Editors with a YAML language server report it as you type, by the schema that the file's first line
-names. *NAME* in a key stands for a name of your own.
+Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. A profile with other
+values has a column; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the file; keys that
+profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp run -S KEY=VALUE` changes single keys,
+such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that names the
+key. Editors with a YAML language server report it as you type, by the schema that the file's first line names. *NAME*
+in a key stands for a name of your own.
 
 """
-SHOWN = (LAPTOP, "smoke", "paper")
-"""Profiles with a column in every table; other profiles have one where they differ."""
+FIRST = (LAPTOP, "smoke", "paper")
+"""Profiles whose columns come first; each has one where it differs from the laptop."""
+ALIKE = 3
+"""Number of keys shared with an earlier section at which their types and meanings are given there alone."""
 MANY = 12
 """Number of entries of a mapping above which all share one row."""
 ABSENT = object()
@@ -54,21 +56,38 @@ def params_page(folder: Path = Path()) -> str:
     """
     names = [path.stem for path in sorted((folder / PROFILES).glob("*.yaml"))]
     trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
-    trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*SHOWN[1:], *names] if name in names}
+    trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*FIRST[1:], *names] if name in names}
     sections = [name for name in trees[LAPTOP] if name in SECTIONS]
     readers = _readers(folder / "dvc.yaml")
     tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
     lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents(sections)), "", "## All systems", ""]
     lines += _table(list(_rows(TopLevel, "", tops)), [*trees])
+    earlier: dict[str, list[Row]] = {}
     for name in sections:
         kind = SECTIONS[name]
         values = {profile: tree[name] for profile, tree in trees.items()}
-        columns = [p for p in trees if p in SHOWN or values[p] != values[LAPTOP]]
+        columns = [p for p in trees if p == LAPTOP or values[p] != values[LAPTOP]]
         stages = ", ".join(code(stage) for stage in readers.get(name, []))
         read = f"Read by {stages}." if stages else "No stage of the graph depends on it."
-        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}", ""]
-        lines += _table(list(_rows(kind, "", values)), columns)
+        whole = list(_rows(kind, "", values))
+        same, rows = _without_repeats(whole, earlier)
+        earlier[name] = whole
+        same = f" Keys without a type are those of [{same}](#{same})." if same else ""
+        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}{same}", "", *_table(rows, columns)]
     return "\n".join(lines) + "\n"
+
+
+def _without_repeats(rows: list[Row], earlier: Mapping[str, list[Row]]) -> tuple[str, list[Row]]:
+    """Return the earlier section that shares most keys, and the rows without what it says; empty if it shares few."""
+    shared = {name: {_words(row) for row in rows if row.type} & {*map(_words, old)} for name, old in earlier.items()}
+    name = max(shared, key=lambda one: len(shared[one]), default="")
+    if not name or len(shared[name]) < ALIKE:
+        return "", rows
+    return name, [replace(row, type="", meaning="") if _words(row) in shared[name] else row for row in rows]
+
+
+def _words(row: Row) -> tuple[str, str, str]:
+    return row.name, row.type, row.meaning
 
 
 def _contents(sections: list[str]) -> list[tuple[str, str]]:

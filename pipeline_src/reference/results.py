@@ -5,7 +5,7 @@ them. The names are the keys of `BLOCKS`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ from pipeline_src.report.figures import LAPTOP, figures
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
-from pipeline_src.report.table import interval, markdown_table, number, with_unit
+from pipeline_src.report.table import interval, lines, number, with_unit
 from pipeline_src.report.verdict import verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
 SIZES = (LAPTOP, "overnight")
-"""Sizes of the graph that a table compares."""
+"""Sizes of the graph whose departures from the printed configuration are listed."""
+COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "source", "rerun")
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(
     r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
@@ -73,28 +74,6 @@ def _summary(found: Found) -> list[str]:
     return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
 
 
-def _sizes(found: Found) -> list[str]:
-    """Return all figures that are known at every size of the graph in `SIZES`."""
-    rows = [
-        [SYSTEMS[name].title, *_side_by_side(row, SIZES)]
-        for name, named in found.items()
-        for row in named.values()
-        if row["profiles"].keys() >= {*SIZES}
-    ]
-    return table(["system", "figure", "published", *SIZES], rows)
-
-
-def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
-    """Return the cells of a figure: description, published value, and each label's value with interval and player."""
-    cells = [with_unit(row["words"], row["unit"]), number(row["published"], row["unit"])]
-    for label in labels:
-        one = row["profiles"].get(label, {"ours": None, "low": None, "player": None}) | {"unit": row["unit"]}
-        value = number(one["ours"], row["unit"])
-        value = value if one["low"] is None else f"{value} ({interval(one)})"
-        cells.append("; ".join(filter(None, [value, one["player"]])))
-    return cells
-
-
 def _figures(found: Found, words: list[str]) -> list[str]:
     """Return the first measurement of each named figure of a system."""
     system, *names = words
@@ -126,16 +105,36 @@ def _departures(folder: Path) -> list[str]:
 
 def _results(found: Found, folder: Path) -> list[str]:
     """Return all figures and measurements of all systems."""
-    lines = []
+    text: list[str] = []
     for name, system in SYSTEMS.items():
         source = f" Published: {system.source}." if system.source else ""
         more = "How it works" if system.page.startswith("how-it-works/") else "More"
-        lines += [f"## {system.title}", "", f"{system.summary}{source} [{more}]({system.page}).", ""]
+        text += [f"## {system.title}", "", f"{system.summary}{source} [{more}]({system.page}).", ""]
         shown = {key: row for key, row in found[name].items() if row["ours"] is not None or not _timed(name, key)}
-        lines += [*markdown_table(shown), ""]
+        text += [*_measurements(shown), ""]
         for title, rows in _tables(name, folder):
-            lines += [f"### {title}", "", *rows, ""] if rows else []
-    return lines[:-1]
+            text += [f"### {title}", "", *rows, ""] if rows else []
+    return text[:-1]
+
+
+def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return a table of all measurements of a system, above it what the numbers of its sources mean."""
+    shown = lines(rows)
+    sources = list(dict.fromkeys(one.where for one in shown if one.where))
+    cells = []
+    for one in shown:
+        words = "↳ also" if one.below else one.words
+        command = one.command.removeprefix(f"zugwerk profile {one.profile} && dvc repro ")
+        cells.append(
+            [
+                f"{words} ({one.player})" if one.player else words,
+                *(one.published, one.ours, one.interval, one.n, one.unit, one.profile),
+                str(sources.index(one.where) + 1) if one.where else "",
+                code(command),
+            ]
+        )
+    said = [f"Sources: {'; '.join(f'{i}: {where}' for i, where in enumerate(sources, 1))}.", ""] if sources else []
+    return [*said, *table(COLUMNS, cells)]
 
 
 def _timed(system: str, name: str) -> bool:
@@ -232,7 +231,6 @@ TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
 """Titles and rows by the key of a file of measurements that a table is made of."""
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
-    "sizes": lambda found, _folder, _words: _sizes(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),

@@ -1,4 +1,4 @@
-"""The report: every figure beside the published one, charts and boards, as one page that opens offline."""
+"""The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables of the registry's figures, published beside ours, as texts for the report and for Markdown."""
+"""Tables of the registry's figures, published and ours, as texts for the report and for Markdown."""
 
 from collections import Counter
 from typing import Any, NamedTuple

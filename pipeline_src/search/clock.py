@@ -15,7 +15,7 @@ AT_LEAST = 16
 SHARE = 0.2
 """Largest share of the time left for one move."""
 LAG_MS = 10.0
-"""Milliseconds that a move costs beside its search: transfer of the answer, and delay of the search's end."""
+"""Milliseconds that a move costs besides its search: transfer of the answer, and delay of the search's end."""
 LEAST_MS = 1.0
 
 
@@ -37,7 +37,7 @@ def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS
         clock: the clock, as the side to move sees it.
         played: plies so far.
         expected: plies left in the game, see `expected_plies`.
-        lag_ms: milliseconds that each move costs beside its search.
+        lag_ms: milliseconds that each move costs besides its search.
         even: whether all moves have the same weight.
     """
     length = played + expected

@@ -83,7 +83,7 @@ class SearchResult:
     """Principal variation as actions, beginning with ``action``."""
     seconds: float
     lines: tuple[Line, ...] = ()
-    """The best actions, ``action`` first, if `Limit.lines` asks for more than one and the search can tell."""
+    """The best actions, ``action`` first, if `Limit.lines` asks for more than one and the search has them."""
 
 
 OnInfo = Callable[[SearchResult], None]

@@ -4,8 +4,8 @@ Example: ``python -m pipeline_src.stages.amazons_train --model residual``
 
 Reads ``artifacts/samples/amazons/``. Writes the nets of the lowest validation loss to
 ``artifacts/models/amazons/<model>/nets.pt`` and, under ``artifacts/reports/amazons/train/``, the measures
-``<model>.json``, the learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it goes on
-from a checkpoint under ``work/``.
+``<model>.json``, the learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it
+resumes from a checkpoint under ``work/``.
 """
 
 import argparse

@@ -40,7 +40,7 @@ class Test:
     """The test split, and what iterative deepening spent on it."""
 
     def __init__(self, positions: DepthPositions, rows: npt.NDArray[np.int64], growth: float) -> None:
-        """``growth`` is told from the training split, see `layer_growth`."""
+        """``growth`` is estimated on the training split, see `layer_growth`."""
         self.positions, self.rows, self.growth = positions, rows, growth
         self.games = np.asarray(positions.game)[rows]
         self.needed = np.asarray(positions.needed)[rows]
@@ -56,7 +56,7 @@ class Test:
         return np.concatenate(chosen)
 
     def figures(self, chosen: npt.NDArray[np.int64], label: str) -> dict[str, Any]:
-        """Agreement with a label; whether the choice is deep enough; and its nodes beside iterative deepening's."""
+        """Agreement with a label; whether the choice is deep enough; and its nodes, relative to iterative deepening."""
         labels = np.asarray(self.positions.label(label))[self.rows]
         (lowest, highest), matrix = self.positions.classes, self.matrix(chosen, label)
         nodes = nodes_to_depth(np.asarray(self.positions.nodes_by_depth)[self.rows], chosen, self.growth)

@@ -1,7 +1,7 @@
 """Stage depth_label: label positions of the engine's games against itself with the reached and the needed depth.
 
 Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positions`), the counts
-``artifacts/reports/depth/label.json`` and the times ``label.timings.json`` beside it. Killed and run again, it plays
+``artifacts/reports/depth/label.json`` and the times ``label.timings.json``. Killed and run again, it plays
 only what is missing: finished games are kept under ``work/``.
 """
 

@@ -2,7 +2,7 @@
 
 Reads ``artifacts/samples/depth/``. Writes ``artifacts/models/depth/<model>/model.pt`` and, under
 ``artifacts/reports/depth/train/``, the classes' counts before and after and the last measures ``<model>.json``, the
-learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it goes on from a checkpoint under
+learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it resumes from a checkpoint under
 ``work/``.
 
 Example: ``python -m pipeline_src.stages.depth_train --model smote``

@@ -1,7 +1,7 @@
 """Stage gomoku_calibration: whether the best player's win rates are right, by its games against itself.
 
 Reads ``artifacts/models/gomoku/NN/best.pt`` of the last generation; writes the metrics
-``artifacts/reports/gomoku/calibration.json`` and the reliability curve ``calibration.csv`` beside them. Killed and run
+``artifacts/reports/gomoku/calibration.json`` and the reliability curve ``calibration.csv``. Killed and run
 again, it plays only what is missing.
 """
 

@@ -6,7 +6,7 @@ Reads ``artifacts/models/gomoku/<before>/`` and ``artifacts/samples/gomoku/<befo
 before it. Writes (``NN`` is the number in two digits) the games ``artifacts/records/gomoku/self_play/NN.parquet`` and
 ``.../gate/NN.parquet``, the replay window ``artifacts/samples/gomoku/NN/``, ``artifacts/models/gomoku/NN/`` and, under
 ``artifacts/reports/gomoku/generations/``, the metrics ``NN.json``, the losses ``NN.csv`` and ``NN.timings.json``.
-Killed and run again, it goes on under ``work/gomoku/``.
+Killed and run again, it resumes from ``work/gomoku/``.
 """
 
 import argparse

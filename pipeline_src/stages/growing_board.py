@@ -2,7 +2,7 @@
 
 Reads ``artifacts/models/growing/<smaller>/best.pt``. Writes the models of all generations, ``NN.pt``, and ``best.pt``
 into ``artifacts/models/growing/<size>/``, the games into ``artifacts/records/growing/<size>/``, and
-``artifacts/reports/growing/boards/<size>.{json,csv}``. Killed and run again, it goes on where it was.
+``artifacts/reports/growing/boards/<size>.{json,csv}``. Killed and run again, it resumes where it was.
 
 Example: ``python -m pipeline_src.stages.growing_board --size 9``
 """

@@ -1,9 +1,9 @@
-"""Write the report: every figure beside the published one, charts and boards, as one offline page.
+"""Write the report: every figure with the published one, charts and boards, as one offline page.
 
 Example: ``python -m pipeline_src.stages.report_page``
 
 Reads the metrics and plots of all systems below artifacts/reports, docs/measured and params.yaml, and writes
-artifacts/reports/index.html, figures.md and figures.json. These tell the commit, the processor and how long things
+artifacts/reports/index.html, figures.md and figures.json. These contain the commit, the processor and how long things
 took, so they are not the same bytes from run to run.
 """
 

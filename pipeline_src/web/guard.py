@@ -2,7 +2,7 @@
 
 A browser sends requests to loopback for any page of the web. Three headers reveal such a page: ``Host`` is the page's
 own domain if DNS points it to this machine (rebinding), ``Origin`` is the origin of a script, and ``Sec-Fetch-Site``
-tells of another site even without an origin. Programs other than browsers do not send the last two.
+shows another site even without an origin. Programs other than browsers do not send the last two.
 """
 
 import ipaddress

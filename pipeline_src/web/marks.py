@@ -1,4 +1,4 @@
-"""Marks of boards beside their pieces: lines that won, points that Renju forbids, the squares of each side."""
+"""Marks of boards in addition to their pieces: lines that won, points that Renju forbids, the squares of each side."""
 
 from typing import Any, Literal
 

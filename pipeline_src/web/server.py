@@ -28,7 +28,7 @@ def serve(settings: Settings, browser: bool) -> None:
     with listening(settings.host, settings.port) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - told, not bound
+        address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - compared, not bound
         config = uvicorn.Config(
             Late(settings),
             log_level="warning",

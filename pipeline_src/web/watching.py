@@ -42,7 +42,7 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
     queue: asyncio.Queue[Answer | int | None] = asyncio.Queue()
     thinking = asyncio.create_task(socket.app.state.engines.begin(call, queue.put_nowait).last())
     thinking.add_done_callback(lambda _: queue.put_nowait(None))
-    thinking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # told below, if anybody is there
+    thinking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # reported below
     try:
         while (heard := await queue.get()) is not None:
             if isinstance(heard, int):

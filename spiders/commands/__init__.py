@@ -1,4 +1,4 @@
-"""Scrapy's commands in this project, and the settings that scrapy.cfg names: those of a crawl, and where these are."""
+"""Scrapy's commands in this project, and the settings module of scrapy.cfg."""
 
 from spiders.settings import *  # noqa: F403
 

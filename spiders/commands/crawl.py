@@ -1,7 +1,7 @@
-"""`scrapy crawl littlegolem -a system=amazons`: what `zugwerk crawl amazons` does, under the name Scrapy has for it.
+"""`scrapy crawl littlegolem -a system=amazons`: the same as `zugwerk crawl amazons`.
 
-Scrapy's own command would end with status 0 where the site is down, wait for whatever is under way when it is
-interrupted, and store nothing: the games are put into the store by `spiders.live`.
+Scrapy's own command would end with status 0 if the site is down, wait for pending requests when it is interrupted, and
+store nothing: `spiders.live` puts the games into the store.
 """
 
 from argparse import Namespace
@@ -22,7 +22,7 @@ class Command(crawl.Command):
     requires_crawler_process = False  # `spiders.running` makes one
 
     def short_desc(self) -> str:
-        """The line in the list of commands."""
+        """Line in the list of commands."""
         return f"Fetch games from the live site, as `zugwerk crawl`: -a system={'|'.join(SYSTEMS)}"
 
     def run(self, args: list[str], opts: Namespace) -> None:

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _end_with_stdin() -> None:
-    """End the process when whoever holds the other end of stdin is gone, however it went."""
+    """End the process when stdin is closed, in whatever way its other end went."""
     sys.stdin.buffer.read()
     os._exit(0)
 

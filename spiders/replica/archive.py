@@ -18,7 +18,7 @@ GTIDS = {"amazons": "amzn", "gomoku": "gmk", "go": "go19"}
 VARIANTS = {"standard": Variant("DEFAULT", "Size 10"), "cross": Variant("CROSS", "Cross")}
 POINTS = {"first": (2, 0), "second": (0, 2), "draw": (1, 1), None: None}
 ADDED_GIDS = 100_000
-"""Games that quirks add get gids from the next multiple of this on, so that an archive may grow below them."""
+"""Games added by quirks get gids from the next multiple of this, so that an archive may grow below them."""
 
 
 def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
@@ -26,9 +26,9 @@ def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
 
     Args:
         path: a Parquet file of GameRecords, or a folder of record files, which is served as it is, without quirks.
-        gtid: game type to serve it as; empty for that of the archive's game.
-        quirks: those of games and names are applied here, to engine games alone: what people played stays as it was.
-        seed: picks the games and names that have them.
+        gtid: game type to serve; empty for that of the archive's game.
+        quirks: those of games and names are applied here, to engine games only.
+        seed: selects the games and names with quirks.
 
     Raises:
         ZugwerkError: no games there, games of several kinds or of one that has no dialect writer, or damaged.
@@ -46,7 +46,7 @@ def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
     decided = (record.gid for record in records if record.source == "engine" and record.winner)
     late = set(choose(decided, quirks.timeouts, seed, "timeouts"))
     games = [_timed_out(record) if record.gid in late else _game(record) for record in records]
-    games[0].answer()  # a kind of game that cannot be written fails here, not at the first request
+    games[0].answer()  # fails here, not at the first request
     return Site(gtid or GTIDS.get(kinds[0], kinds[0]), [*games, *_added(records, quirks, seed)], names)
 
 
@@ -69,7 +69,7 @@ def _write(record: GameRecord) -> Answer:
 
 
 def _with_players(records: Iterable[GameRecord]) -> list[GameRecord]:
-    """Records whose players have a name and a number each; on a site nobody plays against himself."""
+    """Records whose players have a name and a number each; on a site there are no games of a player against himself."""
     known = []
     for record in records:
         first, second = record.first_name or "first", record.second_name or "second"
@@ -96,16 +96,16 @@ def _with_names(records: list[GameRecord], quirks: QuirkParams, seed: int) -> li
 
 
 def _timed_out(record: GameRecord) -> SiteGame:
-    """The game as if its loser had taken too long: instead of resigning, or for the last turn he made.
+    """The game as if its loser had lost on time, instead of resigning, or at his last turn.
 
-    Its record just stops, with the loser to move.
+    Its record stops with the loser to move.
     """
     played = record.actions if record.resigned else record.actions[:-2]
     return _game(replace(record, actions=played, resigned=False))
 
 
 def _added(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[SiteGame]:
-    """The games that quirks add: each is like one of the archive's, but for its gid and its record."""
+    """The games that quirks add: each is a copy of one of the archive's with another gid and record."""
     by_gid = {record.gid: record for record in records if record.source == "engine"}
     gid = (max(record.gid for record in records) // ADDED_GIDS + 1) * ADDED_GIDS
     added: list[SiteGame] = []

@@ -1,4 +1,4 @@
-"""A folder of record files, as somebody saved them from the site, as games."""
+"""A folder of record files, saved from the site, as games."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from spiders.replica.site import RECORD_TYPE, SiteGame, Variant, always, plid_of
 
 SUFFIXES = (".txt", ".sgf", ".hsgf", ".tsgf")
 VARIANT = Variant("DEFAULT", "")
-"""A record does not tell its variant."""
+"""A record does not state its variant."""
 _GID = re.compile(r"(?:game)?(\d{1,17})(?!\d)")
 
 
@@ -52,7 +52,7 @@ def record_files(folder: Path) -> dict[int, bytes]:
 def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
     """The games of a folder, and names by plid.
 
-    Who won is not known: lists show no result, and the records have to tell.
+    Who won is not known: lists show no result, and the records have to show it.
 
     Raises:
         ZugwerkError: as `record_files`.

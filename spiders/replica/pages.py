@@ -23,7 +23,7 @@ def player_list(site: Site, variant: str, number: int) -> str:
 
 
 def player_game_list(site: Site, gtid: str, plid: int) -> str:
-    """All games of a player, newest first, without a result where they go on; none for another game type."""
+    """All games of a player, newest first, unfinished ones without a result; none for another game type."""
     games = site.by_player.get(plid, []) if gtid == site.gtid else []
     lines = [_game_line(site, game, plid) for game in reversed(games)]
     caption = f"List of games [{escape(site.names.get(plid, ''))}] [{site.title if gtid == site.gtid else ''}]"

@@ -1,4 +1,4 @@
-"""Choice of the games, players and pages that have quirks: the same for the same archive and seed."""
+"""Choose the games, players and pages with quirks: the same for the same archive and seed."""
 
 import hashlib
 import threading
@@ -44,7 +44,7 @@ NAMES = (r"lazy\{}", "{};]", "Jürgen {}", "{} \N{BLACK STAR}", "Ã¥Â¦ {}", "
 
 
 def fraction(seed: int, quirk: str, key: int | str) -> float:
-    """A number in [0, 1) that depends on nothing else than its arguments."""
+    """A number in [0, 1) that depends only on the arguments."""
     digest = hashlib.sha256(f"{seed}:{quirk}:{key}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
@@ -56,7 +56,7 @@ def choose(keys: Iterable[K], share: float, seed: int, quirk: str) -> list[K]:
 
 
 class Moods:
-    """Wraps the answers of a site: some come late, some fail the first time, some are broken for good."""
+    """Wrap the answers of a site: some come late, some fail the first time, some always fail."""
 
     def __init__(self, answer: Callable[[str], Answer], quirks: QuirkParams, seed: int, broken: Sequence[str]) -> None:
         self._answer = answer
@@ -68,7 +68,7 @@ class Moods:
         self._moody = bool(quirks.slow or quirks.failing or broken)
 
     def __call__(self, target: str) -> Answer:
-        """The answer for a path with its query, in the mood of the moment."""
+        """The answer for a path with its query, with quirks."""
         if not self._moody or target == "/robots.txt":
             return self._answer(target)
         if self._broken and target.startswith(self._broken):

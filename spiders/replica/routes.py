@@ -20,7 +20,7 @@ Query = dict[str, list[str]]
 
 
 class Routes:
-    """Answers of one site by target (path and query)."""
+    """Answer requests of one site by target (path and query)."""
 
     def __init__(self, site: Site, double_json: float = 0.0, seed: int = 0) -> None:
         """``double_json`` of the API's answers are sent as the same object twice; ``seed`` picks them."""

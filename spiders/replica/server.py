@@ -1,7 +1,7 @@
 """A small, quick HTTP/1.1 server: GET and HEAD, keep-alive, one thread a connection.
 
-The standard library's handler reads headers with the parser for mail, which costs more than all the rest; this one
-looks only for what it needs.
+The standard library's handler reads headers with the parser for mail, which costs more than everything else; this one
+reads only the headers that it needs.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ MOST_HEADERS = 200
 
 
 class Answer(NamedTuple):
-    """The answer for a path."""
+    """Answer for a path."""
 
     status: int
     content_type: str
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
     part: float = 1.0
     """Share of the body that is sent before the connection is closed; below 0 not even the head is sent."""
     sent: Callable[[], None] | None = None
-    """Called when that part is sent, before the connection is closed."""
+    """Callback after that part, before the connection is closed."""
 
     def head(self) -> bytes:
         """Return status line and headers, with the blank line after them."""
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 class Server(socketserver.ThreadingTCPServer):
     """Serves ``answer(target)``, where ``target`` is the path with the query, e.g. ``/jsp/game/game.jsp?gid=7``.
 
-    A connection is closed without an answer where that raises ConnectionError.
+    If it raises ConnectionError, the connection is closed without an answer.
     """
 
     allow_reuse_address = True
@@ -81,7 +81,7 @@ class _Connection(socketserver.StreamRequestHandler):
                 pass
 
     def _one_request(self) -> bool:
-        """Answer one request; whether to wait for another."""
+        """Answer one request; return whether to wait for another."""
         parts = self.rfile.readline(LONGEST_LINE).split()
         if not parts:
             return False

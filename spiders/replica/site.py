@@ -1,4 +1,4 @@
-"""The site as data: games, players, who played what; texts and pages are made from this."""
+"""The site as data: games and players, from which texts and pages are made."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -23,19 +23,19 @@ class Variant:
 
 @dataclass(frozen=True)
 class SiteGame:
-    """One game as the site has it."""
+    """One game of the site."""
 
     gid: int
     variant: Variant
     players: tuple[int, int]
-    """Plids, the player to move first first."""
+    """Plids in the order of moving."""
     points: tuple[int, int] | None
-    """2 won, 1 draw, 0 lost; None where the game goes on or nobody knows."""
+    """2 won, 1 draw, 0 lost; None for an unfinished game, or an unknown result."""
     running: bool
     plies: int
     """Nodes of the record, a resignation among them; lists show it without reading the record."""
     answer: Callable[[], Answer]
-    """Makes what the site sends for the record."""
+    """Makes the site's answer for the record."""
 
     @cached_property
     def record(self) -> Answer:
@@ -44,7 +44,7 @@ class SiteGame:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Moves of the record; none where there is no readable record, or more than one."""
+        """Moves of the record; none without exactly one readable record."""
         try:
             return parse_text(only_text(self.record.body)).nodes
         except RecordError:
@@ -77,12 +77,12 @@ class Site:
 
 
 def always(answer: Answer) -> Callable[[], Answer]:
-    """For a game whose record is there already."""
+    """Constructor for a game with a known record."""
     return lambda: answer
 
 
 def plid_of(name: str) -> int:
-    """A number for a player that has none; from the name alone, so that it stays when the archive grows."""
+    """Number for a player without one; from the name alone, so that it does not change as the archive grows."""
     return 10**9 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:5], "big")
 
 

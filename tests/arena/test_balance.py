@@ -24,7 +24,7 @@ def after(opening, start=START):
     return start
 
 
-def test_openings_are_within_the_bound_and_no_two_are_the_same_up_to_symmetry():
+def test_openings_are_balanced_and_distinct_under_symmetry():
     found = draw(20)
     boards = [after(opening).board for opening in found]
     values = [abs(sum(sign * (action // 5) for sign, action in zip((1, -1), one, strict=True))) for one in found]
@@ -33,7 +33,7 @@ def test_openings_are_within_the_bound_and_no_two_are_the_same_up_to_symmetry():
     assert len(set(draw(20, bound=100))) == 20
 
 
-def test_the_first_ones_are_the_same_whatever_the_count():
+def test_first_openings_are_independent_of_their_number():
     assert draw(9)[:5] == draw(5)
 
 
@@ -47,7 +47,7 @@ def test_stones_may_be_held_in_the_middle():
         central_cells(5, 6)
 
 
-def test_no_plies_are_the_start_position():
+def test_zero_plies_give_the_start_position():
     assert draw(3, 0) == [(), (), ()]
 
 
@@ -61,13 +61,13 @@ def test_openings_do_not_end_the_game():
     ({"count": 7, "plies": 1, "bound": 50}, "beside the 6 already found"),
     ({"count": 1, "judge": "random"}, "'random' cannot judge openings"),
 ])  # fmt: skip
-def test_too_few_or_a_judge_that_cannot(changes, complaint):
+def test_too_few_openings_or_judge_without_values_is_refused(changes, complaint):
     """Six cells of 5x5 are different up to symmetry; a stone in the middle is worth 2 to the judge."""
     with pytest.raises(ZugwerkError, match=complaint):
         draw(**changes)
 
 
-def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
+def test_canonical_form_is_shared_by_symmetries_and_keeps_side():
     board = after((0, 7, 13)).board
     turned = transform_boards(np.repeat(board[None], 8, 0), np.arange(8))
     assert len({canonical_form(one, 1) for one in turned}) == 1
@@ -75,7 +75,7 @@ def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
     assert canonical_form(after((0, 7, 12)).board, 1) != canonical_form(board, 1)
 
 
-def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
+def test_each_side_wins_once_from_an_opening(monkeypatch):
     monkeypatch.setattr(openings, "ATTEMPTS", 10)
     start, played = gomoku.initial_state(9), [30, 60, 120]
     found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)

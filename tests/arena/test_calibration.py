@@ -44,7 +44,7 @@ def test_reliability_by_hand():
     assert (row["predicted"], row["observed"], row["turns"]) == (0.25, 0.5, 6)
 
 
-def test_a_forecaster_that_is_right_about_its_doubts_is_calibrated():
+def test_well_calibrated_forecaster_has_no_calibration_error():
     rng = np.random.default_rng(2)
     win_rate = rng.random(50_000)
     points, games = rng.random(50_000) < win_rate, np.arange(50_000)
@@ -61,7 +61,7 @@ def some(win_rates, points):
     return calibrate(np.array(win_rates), np.array(points), np.repeat(np.arange(len(points) // 4), 4))
 
 
-def test_each_kind_of_wrong_win_rates_is_told():
+def test_each_kind_of_miscalibration_is_reported():
     games = [1, 0, 1, 0] * 20, [1, 0, 1, 0, 0, 1, 0, 1] * 40
     assert some([0.5] * 80, games[0]).faults() == []
     brier, bias, start = some([0.8] * 80, games[0]).faults()
@@ -72,7 +72,7 @@ def test_each_kind_of_wrong_win_rates_is_told():
     assert brier == "its Brier score is 0.410, that of always saying one half 0.25"
 
 
-def test_the_first_half_of_a_game_begins_after_its_opening_and_is_seen_from_the_side_to_move():
+def test_first_half_excludes_opening_and_takes_view_of_mover():
     board, state, actions = Board("amazons", 6), amazons.initial_state(6), []
     for _ in range(7):
         actions.append(int(amazons.legal_actions(state)[0]))
@@ -99,7 +99,7 @@ CASES = [("amazons", None, "nets.pt"), ("amazons", None, "published.pt"), ("gomo
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("game", "variant", "name"), CASES)
-def test_a_net_is_measured_by_its_own_games_alike_each_time(models, game, variant, name, workers):
+def test_calibration_on_own_games_is_reproducible(models, game, variant, name, workers):
     board = Board(game, 6, variant)
     found = measure_calibration(board, models / name, FEW, 3, ONE)
     assert isinstance(found, Calibration)
@@ -115,7 +115,7 @@ def test_a_net_is_measured_by_its_own_games_alike_each_time(models, game, varian
     assert found.predicted == pytest.approx(sum(p * n for p, n in weighed) / sum(n for _, n in weighed))
 
 
-def test_many_positions_at_once_have_the_win_rates_that_each_has_alone(models):
+def test_batched_win_rates_equal_single_ones(models):
     state, states = amazons.initial_state(6), []
     while amazons.winner(state) is None:
         states.append(state)
@@ -125,6 +125,6 @@ def test_many_positions_at_once_have_the_win_rates_that_each_has_alone(models):
     assert together.tolist() == [float(net_win_rates(evaluate, [state])[0]) for state in states] * 9
 
 
-def test_a_net_of_another_board_is_refused(models):
+def test_net_for_other_board_size_is_refused(models):
     with pytest.raises(ZugwerkError, match="8x8 board, but this model plays on 6x6"):
         measure_calibration(Board("gomoku", 8, "exact"), models / "zero.pt", FEW, 3, ONE)

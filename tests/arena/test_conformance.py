@@ -17,7 +17,7 @@ from tests.players.engines.test_uci import command
 
 
 def findings(mode, monkeypatch, only="", start_ms=60_000.0):
-    """Outcomes by check, of all or of one alone; in time is whatever a busy machine makes of it, but for `late`."""
+    """Outcomes by check, of all or of one; only `late` has limits on time, since the machine may be busy."""
     if "late" not in mode:
         monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
     if "stays" not in mode:
@@ -47,7 +47,7 @@ def test_messages_before_an_answer_are_passed_over(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_need_not_be_played_is_told(monkeypatch):
+def test_skipped_sizes_are_noted(monkeypatch):
     found = findings("fifteen", monkeypatch)
     assert found["5x5 exact"].verdict == "note"
     assert "ERROR too big" in found["5x5 exact"].detail
@@ -56,7 +56,7 @@ def test_what_need_not_be_played_is_told(monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_engine_that_refuses_commands_at_once_has_this_one_fault(monkeypatch):
+def test_engine_refusing_immediate_commands_has_this_fault_only(monkeypatch):
     """All other checks make a pause that is long enough, and find nothing."""
     found = findings("race=15", monkeypatch)
     assert [name for name, one in found.items() if one.verdict != "good"] == ["commands at once"], found
@@ -113,7 +113,7 @@ def test_options_reach_the_engine_in_every_check(monkeypatch, tmp_path):
         pytest.param("stays", "leaves after END", "not within 2 s", marks=pytest.mark.slow),
     ],
 )
-def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
+def test_faults_are_named(monkeypatch, mode, broken, said):
     found = findings(mode, monkeypatch, only=broken)
     assert found[broken].verdict == "broken"
     assert re.search(said, found[broken].detail)
@@ -122,7 +122,7 @@ def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
 @pytest.mark.slow
 @pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
-    """More than it was told to keep to, in a process of its own."""
+    """More than its limit, in a child process."""
     monkeypatch.setattr(brain, "MEMORY_MIB", 100)
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' fat=120")
     verdict, said = examiner.memory()
@@ -139,7 +139,7 @@ def test_memory_that_a_program_starts_counts(monkeypatch):
         ("good", "note", "offers no option Hash"),
     ],
 )
-def test_the_table_of_a_uci_engine_is_as_large_as_it_was_told(monkeypatch, mode, verdict, said):
+def test_uci_hash_option_sets_table_size(monkeypatch, mode, verdict, said):
     monkeypatch.setattr(uci, "MOVES", 1)
     found = UciExaminer(command(mode), start_ms=20_000).memory()
     assert found[0] == verdict
@@ -162,7 +162,7 @@ OWN = {
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("game", ["gomoku", "amazons"])
 def test_our_own_engines_break_nothing(monkeypatch, game):
-    """But for being late, which is other programs' fault on a busy machine; tests of the clocks look at that."""
+    """Except for being late, which is other programs' fault on a busy machine; tests of the clocks look at that."""
     monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
     monkeypatch.setattr(shared, "LEAVE_S", 60.0)
     command = " ".join([f"'{sys.executable}' -m pipeline_src.cli", *OWN[game]])

@@ -22,7 +22,7 @@ def event(tmp_path, stubs):  # noqa: F811
     return Event(Board("gomoku", 4, "freestyle-3"), texts, OPENINGS, [1, 2], Parallel(workers=1))
 
 
-def test_a_match_is_the_same_whatever_else_is_played(event):
+def test_match_is_independent_of_other_matches(event):
     pairing = Pairing("t", "strong", "weak", 4)
     (alone,) = event.play([pairing])
     both = event.play([Pairing("t", "other", "weak", 3), pairing])
@@ -70,7 +70,7 @@ def lot(seed):
     ("aaa", True, 3), ("bbb", False, 3), ("abab" "a", True, 5), ("daadb" "a", True, 6), ("ddddddddd", None, 9),
     ("abdddddab", None, 9), ("ddaabb" "b", False, 7),
 ])  # fmt: skip
-def test_play_stops_when_decided_and_draws_are_replayed_up_to_the_limit(results, won, games):
+def test_play_stops_when_decided_and_draws_are_replayed_to_limit(results, won, games):
     for a_begins in (True, False):
         sides = []
         for number, one in enumerate(results.ljust(9, "a")):
@@ -83,7 +83,7 @@ def test_play_stops_when_decided_and_draws_are_replayed_up_to_the_limit(results,
         assert rounds[0] == 3
 
 
-def test_no_game_is_played_that_the_protocol_would_not_play():
+def test_only_games_needed_by_the_protocol_are_played():
     """All results of a best of three: a game is asked for only while nobody has two wins."""
     for results in product(["first", "second", "draw"], repeat=5):
         match, _ = best_of(results, rules=Rules(3, 2))

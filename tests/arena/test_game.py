@@ -60,7 +60,7 @@ def test_games_are_legal_and_go_to_their_end():
         assert (game.ended, game.spent) == ("board", ())
 
 
-def test_lock_step_plays_each_game_as_if_alone():
+def test_lock_step_equals_single_games():
     openings = random_openings(GAME, START, 5, 2, [2])
     players = [make_player("amazons", text) for text in ("one_ply:noise=3", "random")]
     together = play_games(*players, openings)
@@ -113,7 +113,7 @@ class Failing(Scripted):
         return super().choose(positions)
 
 
-def test_a_player_that_gives_no_answer_forfeits_that_game_alone():
+def test_missing_answer_forfeits_only_that_game():
     openings = [(action,) for action in amazons.legal_actions(START)[[0, 100, 200]].tolist()]
     healthy = play_games(Scripted(), Scripted(), openings)
     games = play_games(Failing(openings[1]), Scripted(), openings)
@@ -122,7 +122,7 @@ def test_a_player_that_gives_no_answer_forfeits_that_game_alone():
     assert [games[0], games[2]] == [healthy[0], healthy[2]]
 
 
-def test_what_players_note_of_their_moves_is_kept():
+def test_player_notes_on_moves_are_kept():
     class Noting(Player):
         def consider(self, positions):
             return [Thought(int(amazons.legal_actions(p.state)[0]), note=(len(p.actions), 0.5)) for p in positions]
@@ -184,7 +184,7 @@ def test_who_takes_longer_than_its_movetime_loses():
     assert timed(Slow(0), Slow(0, 30, 0), (None, 20.0), margin_ms=1000.0).ended == "board"
 
 
-def test_a_flag_falls_and_increments_hold_it_up():
+def test_flag_falls_and_increments_delay_it():
     game = timed(Slow(30), Slow(0), clock_ms=100.0)
     assert (game.winner, game.ended) == ("second", "time")
     assert game.detail.split(": ")[1] == "the flag fell"
@@ -192,7 +192,7 @@ def test_a_flag_falls_and_increments_hold_it_up():
     assert timed(Slow(5, 5, 0), Slow(0), clock_ms=20.0, increment_ms=100.0).ended == "board"
 
 
-def test_a_clock_of_nodes_looks_at_no_watch():
+def test_node_clock_ignores_wall_time():
     class Counting(Player):
         """Says that a move took 30 nodes, and notes what its clock has left."""
 

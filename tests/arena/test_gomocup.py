@@ -143,7 +143,7 @@ def test_bad_lines_are_answered_and_change_nothing(brain, line, answer):
 
 @pytest.mark.parametrize("line", ["INFO timeout_turn soon", "INFO", "INFO rule 2", "INFO rule 77", "INFO max_memory 1"])
 def test_info_has_no_answer(brain, line):
-    """What is wrong with it is told before the answer to the next command that has one."""
+    """Its faults are reported before the answer to the next command that has one."""
     one = brain()
     one.ask("START 15")
     one.send(line)
@@ -293,7 +293,7 @@ def test_limits_that_reach_the_search(brain):
     assert match.movetime_ms < 80
 
 
-def test_info_level_changes_the_player_for_the_rest_of_the_game(brain):
+def test_info_level_changes_player_until_end_of_game(brain):
     one = brain("fake")
     one.send("INFO level 1")
     assert one.ask("START 9", "ABOUT", count=2)[0] == "OK"
@@ -317,7 +317,7 @@ def test_a_level_has_its_own_limits_on_a_clock(brain):
     assert re.fullmatch(r"\d,\d", one.ask("BEGIN")[0])
 
 
-def test_what_a_player_has_by_default_gives_way_to_the_clock(brain):
+def test_default_limit_gives_way_to_clock(brain):
     one = brain("fake")  # a single node by default
     one.ask("START 15", "BEGIN", count=2)
     one.ask("INFO timeout_turn 150", "TURN 1,1")
@@ -327,7 +327,7 @@ def test_what_a_player_has_by_default_gives_way_to_the_clock(brain):
     assert 50 <= clock.movetime_ms <= 75
 
 
-def test_what_needs_a_limit_of_its_own_keeps_it(brain):
+def test_players_own_required_limit_is_kept(brain):
     one = brain("minimax")
     one.ask("START 5")
     assert re.fullmatch("[0-4],[0-4]", one.ask("INFO timeout_turn 20000", "TURN 1,1")[0])
@@ -340,7 +340,7 @@ class Hoarder(SearchPlayer):
         self.given = size
 
 
-def test_memory_is_what_the_manager_allows_less_what_the_process_has(brain):
+def test_memory_limit_leaves_out_what_process_uses(brain):
     one = brain()
     one.ask("START 9")
     made = one.session._player
@@ -358,7 +358,7 @@ def test_memory_is_what_the_manager_allows_less_what_the_process_has(brain):
     used=st.floats(0, 1e3),
     played=st.integers(0, 399),
 )
-def test_thinking_ends_before_the_time_does(turn, left, used, played):
+def test_thinking_ends_before_its_time(turn, left, used, played):
     found = thinking_ms(turn, left, used, 100, played, 400)
     if turn is None and left is None:
         assert found is None
@@ -374,7 +374,7 @@ def test_thinking_ends_before_the_time_does(turn, left, used, played):
         assert found <= max(1, left)
 
 
-def test_a_match_is_never_used_up():
+def test_match_time_is_never_exhausted():
     """Two hundred moves, the most that a board of 20x20 has for a side."""
     left = 30_000.0
     for played in range(0, 400, 2):
@@ -382,7 +382,7 @@ def test_a_match_is_never_used_up():
         assert left > 0, played
 
 
-def test_a_match_is_shared_out_over_the_moves_that_its_board_will_see():
+def test_match_time_is_divided_over_expected_moves():
     """Three minutes: on 20x20 games have some sixty plies, on a small board far fewer."""
     second = [thinking_ms(None, 180_000, 0, 100, 2, size * size) for size in (20, 15, 7)]
     assert 5_000 < second[0] < 7_000 < second[1] < 9_000 < second[2]
@@ -397,7 +397,7 @@ def test_settings():
     assert settings.folder == "a b"
 
 
-def test_a_position_whose_order_would_have_ended_the_game():
+def test_position_with_a_finishing_order_is_set_up():
     board = Board(9, 9, "exact")
     six = [(cell, OTHER) for cell in range(6)]
     own = [(cell, OWN) for cell in (40, 42, 44, 60, 62)]
@@ -406,7 +406,7 @@ def test_a_position_whose_order_would_have_ended_the_game():
     assert gomoku.to_play(board.state) == 1
 
 
-def test_a_board_is_taken_if_any_order_of_its_stones_makes_a_game(brain):
+def test_board_is_accepted_if_some_order_of_stones_is_legal(brain):
     one = brain("fake:value=1")
     one.ask("START 10")
     five_last = ["1,0,2", "2,0,2", "3,0,2", "4,0,2", "0,9,1", "2,9,1", "4,9,1", "6,9,1"]
@@ -445,7 +445,7 @@ class OnNine(SearchPlayer):
         check_state(self.only, state)
 
 
-def test_a_model_offers_what_it_plays(brain):
+def test_model_offers_its_own_games(brain):
     one = brain()
     one.ask("START 9")
     plays_all = one.session._player
@@ -464,7 +464,7 @@ def test_verbose(brain):
     assert one.ask("BEGIN", count=2) == ["MESSAGE depth 1, 1 nodes, value +0.50", "0,0"]
 
 
-def test_nothing_is_said_after_the_end():
+def test_nothing_is_printed_after_end():
     one = Brain("fake:movetime=100000")
     one.session._settings.timeout_turn = 100_000
     one.send("START 15", "BEGIN")
@@ -476,7 +476,7 @@ def test_nothing_is_said_after_the_end():
     assert one.answers.empty()
 
 
-def test_the_end_of_the_input_stops_a_search_that_still_answers():
+def test_end_of_input_stops_a_search_that_still_answers():
     one = Brain("fake:movetime=100000")
     one.send("START 15", "BEGIN")
     assert one.answers.get(timeout=240) == "OK"
@@ -484,7 +484,7 @@ def test_the_end_of_the_input_stops_a_search_that_still_answers():
     assert one.answers.get(timeout=60) == "0,0"
 
 
-def test_a_new_start_stops_a_search(brain):
+def test_start_stops_a_search(brain):
     one = brain()
     one.ask("START 15")
     one.send("INFO timeout_turn 100000", "BEGIN")
@@ -522,7 +522,7 @@ def test_the_command_on_pipes():
 
 
 @pytest.mark.slow
-def test_a_brain_that_nobody_listens_to_ends():
+def test_brain_without_a_reader_ends():
     """Its input stays open, as that of a manager that has gone away without closing it."""
     words = [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -586,7 +586,7 @@ def test_no_answer_takes_longer_than_its_turn():
     assert np.quantile(walls, 0.2) < turn_ms
 
 
-def test_a_board_refuses_what_is_no_cell():
+def test_board_refuses_bad_cells():
     with pytest.raises(ZugwerkError, match="'x' is not a cell; expected x,y"):
         Board(9, 9, "exact").read("x")
 

@@ -22,7 +22,7 @@ def nothing_ran():
     RAN.clear()
 
 
-def test_what_was_added_is_there_again(tmp_path):
+def test_added_tasks_are_read_back(tmp_path):
     path = tmp_path / "folder" / "journal.jsonl"
     with Journal(path, {"seed": 1}) as kept:
         kept.add("a", [1, 2])
@@ -74,7 +74,7 @@ def test_only_tasks_that_are_missing_run(tmp_path):
     assert list(each_kept(double, {"7": (7,)}, ALONE, "doubles")) == [(14,)]
 
 
-def test_results_wait_on_disk(tmp_path):
+def test_results_wait_on_disk_not_in_memory(tmp_path):
     def peak(count):
         tasks = {str(number): (number,) for number in range(count)}
         tracemalloc.start()
@@ -91,7 +91,7 @@ def test_results_wait_on_disk(tmp_path):
     assert peak(400) - peak(100) < 300 * 1_000  # bytes; a text has 4,000 and more
 
 
-def test_packed_arrays_are_the_same_again():
+def test_packed_arrays_round_trip():
     arrays = {"a": np.arange(6, dtype=np.int16).reshape(2, 3), "b": np.float16([]), "c": 7}
     found = unpack(pack(arrays))
     assert found.keys() == arrays.keys()
@@ -99,7 +99,7 @@ def test_packed_arrays_are_the_same_again():
         np.testing.assert_array_equal(found[name], array, strict=name != "c")
 
 
-def test_other_code_and_other_params_of_a_stage_begin_anew(tmp_path, monkeypatch):
+def test_changed_code_or_params_start_a_new_journal(tmp_path, monkeypatch):
     monkeypatch.setattr(Code, "digest_of_all", lambda _: "code")
 
     def entries(stage="some_stage", **identity):

@@ -43,7 +43,7 @@ def model(tmp_path_factory):
     return path
 
 
-def test_an_opening_is_played_twice_and_no_other_time():
+def test_opening_is_played_exactly_twice():
     result = play("random", "one_ply", pairs=20)
     openings = [game.actions[:2] for game in result.games]
     assert openings[::2] == openings[1::2]
@@ -73,7 +73,7 @@ def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
 
 
 @pytest.mark.slow
-def test_workers_change_nothing(model):
+def test_result_is_independent_of_workers(model):
     """Nets play the same moves in this process, whatever torch's threads here, as in workers."""
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
@@ -93,18 +93,18 @@ def test_workers_change_nothing(model):
         ("nets:missing.pt", "random", "missing.pt: no such model$"),
     ],
 )
-def test_a_wrong_player_is_named_before_any_game(a, b, complaint):
+def test_unknown_player_is_named_before_any_game(a, b, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         play(a, b)
 
 
-def test_nets_of_another_size_are_refused(model):
+def test_nets_for_other_sizes_are_refused(model):
     with pytest.raises(ZugwerkError, match="8x8 board, but these nets play on 6x6"):
         play(f"nets:{model}", "random", size=8)
 
 
 @pytest.mark.usefixtures("stubs")
-def test_games_of_another_variant():
+def test_games_of_a_variant():
     games = play_match(Board("gomoku", 4, "freestyle-3"), "random", "random", 2, 1, [1], ALONE).games
     assert [game.actions[0] for game in games[::2]] == [game.actions[0] for game in games[1::2]]
     with pytest.raises(ZugwerkError, match="a line of 5"):
@@ -112,7 +112,7 @@ def test_games_of_another_variant():
 
 
 @pytest.mark.usefixtures("stubs")
-def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path):
+def test_match_of_a_stage_resumes(tmp_path):
     whole = play("one_ply:noise=2", "random")
     with Journal(tmp_path / "journal.jsonl", {}) as journal:
         assert play("one_ply:noise=2", "random", pairs=2, journal=journal).games == whole.games[:4]
@@ -147,7 +147,7 @@ def test_a_match_is_the_same_with_any_number_of_workers(tmp_path):
         assert even.actions[:2] == odd.actions[:2]
 
 
-def test_a_match_goes_on_where_its_journal_ends(tmp_path, monkeypatch):
+def test_match_resumes_from_its_journal(tmp_path, monkeypatch):
     whole = run_match(SPEC, tmp_path / "whole.parquet")
     out = tmp_path / "games.parquet"
     run_match(dataclasses.replace(SPEC, games=4), out)
@@ -198,7 +198,7 @@ def test_a_killed_match_loses_no_finished_pair(tmp_path):
     assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
-def test_a_journal_of_another_match_is_refused(tmp_path):
+def test_journal_of_a_different_match_is_refused(tmp_path):
     out = tmp_path / "games.parquet"
     run_match(dataclasses.replace(SPEC, games=2), out)
     with pytest.raises(ZugwerkError, match=r"the journal of another match \(b, seed differs\)"):
@@ -230,7 +230,7 @@ def test_openings_from_a_changed_file_are_another_match(tmp_path):
         ("late=300", "time", r"move \d+: late by \d+ ms: \d+ ms for a move of 100 ms; its last lines: .* bestmove .*"),
     ],
 )
-def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind, why):
+def test_failing_engine_loses_only_its_games(tmp_path, mode, kind, why):
     spec = MatchSpec("amazons", uci(mode, options="movetime=100,grace=1000,first=0"), "random", games=4, size=6)
     found = run_match(spec, tmp_path / "games.parquet")
     assert (found.standing.wins, found.standing.losses) == (0, 4)
@@ -244,7 +244,7 @@ def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind, 
     assert [one["detail"] for one in told] == [game.detail for game in found.games]
 
 
-def test_what_engines_write_on_standard_error_is_kept_beside_the_journal(tmp_path):
+def test_engine_stderr_is_kept_next_to_journal(tmp_path):
     out = tmp_path / "games.parquet"
     run_match(MatchSpec("gomoku", brain("crash"), brain("good"), games=2, openings="random:1", size=5), out)
     (kept,) = engine_logs_of(out).iterdir()
@@ -262,7 +262,7 @@ def test_an_engine_that_crashed_plays_the_next_game(tmp_path):
     assert pool.player("amazons", spec.a)._process is None  # nobody's engine outlives the match
 
 
-def test_an_engine_that_cannot_start_ends_the_match_before_it_begins():
+def test_engine_that_cannot_start_ends_match_before_first_game():
     with pytest.raises(ZugwerkError, match="cannot be started"):
         run_match(MatchSpec("amazons", "random", "uci:/no/such", games=2))
 
@@ -276,7 +276,7 @@ def test_the_sequential_test_ends_a_match(tmp_path):
     assert (again.games, again.test) == (found.games, found.test)
 
 
-def test_an_interrupt_ends_with_what_was_played(tmp_path, monkeypatch):
+def test_interrupt_returns_games_played_so_far(tmp_path, monkeypatch):
     play_group = match.play_group
 
     def interrupted(board, fixtures):
@@ -316,14 +316,14 @@ def test_a_full_disk_loses_no_result(tmp_path, pairs, played, missing):
     assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_the_first_game(tmp_path, monkeypatch):
+def test_unwritable_folder_is_reported_before_first_game(tmp_path, monkeypatch):
     monkeypatch.setattr(match, "play_group", None)
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):
         run_match(SPEC, tmp_path / "file" / "games.parquet")
 
 
-def test_default_limits_go_to_those_who_take_them():
+def test_default_limits_apply_to_players_that_take_them():
     limits = {"movetime": 250.0, "nodes": None, "depth": None}
     assert with_limits("amazons", "random", limits) == "random"
     assert with_limits("amazons", "one_ply:noise=1", limits) == "one_ply:noise=1"
@@ -381,7 +381,7 @@ def test_minimax_searches_to_its_depth_on_a_clock_too():
     assert {game.ended for game in run_match(spec).games} == {"board"}
 
 
-def test_a_match_against_an_engine_of_another_dialect():
+def test_match_against_engine_with_other_dialect():
     found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2, size=6))
     assert found.side(0).forfeits == {}
     assert {game.ended for game in found.games} == {"board"}
@@ -397,7 +397,7 @@ def test_a_side_without_a_legal_move_makes_no_result():
     assert (told["score"], told["elo"], told["no_result"]) == (None, None, found.no_result)
 
 
-def test_out_is_no_folder(tmp_path, monkeypatch):
+def test_out_that_is_no_folder_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(match, "play_group", None)
     for out in (tmp_path, Path()):
         with pytest.raises(

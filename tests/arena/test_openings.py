@@ -83,7 +83,7 @@ def test_an_opening_depends_on_its_number_alone():
     assert random_openings(GAME, START, 3, 0, [5]) == [()] * 3
 
 
-def test_too_few_openings_is_said():
+def test_too_few_openings_is_an_error():
     tight = amazons.from_fen("q**/***/Q1* w")  # one move, one arrow; and then Black has lost
     with pytest.raises(ZugwerkError, match="no opening of 1 plies"):
         random_openings(GAME, tight, 1, 1, [7])
@@ -93,7 +93,7 @@ def test_too_few_openings_is_said():
         random_openings(GAME, few, 2, 1, [7])
 
 
-def test_level_openings_of_gomoku_lie_near_the_middle_and_those_of_other_games_are_refused():
+def test_level_openings_are_central_and_gomoku_only():
     spec = MatchSpec("gomoku", "random", "random", 24, "level:4", 15)
     found = spec.read_openings()
     assert found == spec.read_openings()

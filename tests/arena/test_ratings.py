@@ -28,7 +28,7 @@ def test_without_virtual_games_a_chain_adds_up():
     assert found["c"].error ** 2 == pytest.approx(sum(parts))
 
 
-def test_twice_the_games_is_the_same_as_two_results():
+def test_doubled_games_equal_two_results():
     once = rate_players([Result("a", "b", 5, 8)], "b")
     assert rate_players([Result("a", "b", 2, 4), Result("b", "a", 1, 4)], "b") == once
 
@@ -54,7 +54,7 @@ def test_simulated_tournaments_are_covered_by_their_intervals():
     assert np.std(misses) == pytest.approx(np.mean(errors), rel=0.1)
 
 
-def test_who_won_all_is_far_ahead_but_finite():
+def test_perfect_score_has_large_finite_rating():
     results = [Result(str(i), str(j), 2, 2) for i in range(12) for j in range(i + 1, 12)]
     ratings = [rating.elo for rating in rate_players(results, "11").values()]
     assert ratings == sorted(ratings, reverse=True)
@@ -67,6 +67,6 @@ def test_who_won_all_is_far_ahead_but_finite():
     ([Result("a", "b", 1, 2), Result("c", "d", 1, 2)], "links 'a', 'b' to the anchor 'c'"),
     ([Result("c", "c", 1, 2)], "against itself"),
 ])  # fmt: skip
-def test_what_cannot_be_rated(results, complaint):
+def test_unratable_results_are_refused(results, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         rate_players(results, "c")

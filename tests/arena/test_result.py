@@ -62,7 +62,7 @@ def test_a_match_counts_for_the_right_player():
         ([("first", "board"), ("second", "board")], ""),
     ],
 )
-def test_forfeits_that_decide_are_told(games, words):
+def test_deciding_forfeits_are_reported(games, words):
     def game(number, winner, ended):
         swapped = {"first": "second", "second": "first"}
         return PlayedGame(FIXTURE, (1,), swapped[winner] if number % 2 else winner, ended)  # the winner is a, or b
@@ -72,7 +72,7 @@ def test_forfeits_that_decide_are_told(games, words):
     assert match.as_json()["by_forfeit"] == (words or None)
 
 
-def test_nothing_played_has_no_means():
+def test_empty_result_has_no_means():
     found = Match("a", "b", {}).as_json()
     assert found["sides"]["a"] == {
         "mean_ms": None,

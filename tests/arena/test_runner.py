@@ -27,7 +27,7 @@ def play(fixtures, journal=None):
     return play_fixtures(BOARD, fixtures, ALONE, journal)
 
 
-def test_games_are_played_from_their_openings_by_whom_they_name(fixtures):
+def test_games_start_from_their_openings_with_named_players(fixtures):
     games = play(fixtures)
     assert [game.actions[0] for game in games] == [i for i in range(5) for _ in (0, 1)]
     assert [game.fixture for game in games] == fixtures
@@ -40,7 +40,7 @@ def test_games_are_played_from_their_openings_by_whom_they_name(fixtures):
     assert sum(won) >= 8
 
 
-def test_a_game_is_the_same_with_whatever_it_is_played(fixtures, monkeypatch):
+def test_game_is_independent_of_concurrent_games(fixtures, monkeypatch):
     games = play(fixtures)
     assert play(fixtures[::-1]) == games[::-1]
     assert play(fixtures[6:7]) == games[6:7]
@@ -50,14 +50,14 @@ def test_a_game_is_the_same_with_whatever_it_is_played(fixtures, monkeypatch):
         assert play(fixtures) == games
 
 
-def test_matches_are_played_side_by_side_and_each_gets_its_games(fixtures):
+def test_concurrent_matches_each_get_their_games(fixtures):
     games = play(fixtures)
     gomoku_stubs.CALLS.clear()
     assert play_matches(BOARD, [fixtures[:4], [], fixtures[4:]], ALONE) == [games[:4], [], games[4:]]
     assert max(gomoku_stubs.CALLS) == 5  # of games of both
 
 
-def test_the_same_games_twice_are_played_once_and_told_twice(fixtures):
+def test_duplicate_games_are_played_once_and_reported_twice(fixtures):
     games = play(fixtures[:2])
     gomoku_stubs.CALLS.clear()
     assert play(fixtures[:2] * 2) == games * 2
@@ -67,7 +67,7 @@ def test_the_same_games_twice_are_played_once_and_told_twice(fixtures):
     assert sum(gomoku_stubs.CALLS) == calls
 
 
-def test_a_player_sees_all_its_positions_of_a_lock_step_at_once(fixtures):
+def test_player_gets_all_positions_of_a_lock_step(fixtures):
     play(fixtures)
     assert max(gomoku_stubs.CALLS) == 5  # half of the ten games, each turn
 
@@ -89,7 +89,7 @@ def test_finished_games_are_kept_and_not_played_again(fixtures, tmp_path):
     assert not gomoku_stubs.CALLS
 
 
-def test_a_model_that_has_changed_plays_anew(fixtures, tmp_path):
+def test_changed_model_plays_its_games_again(fixtures, tmp_path):
     with Journal(tmp_path / "journal.jsonl", {}) as journal:
         games = play(fixtures, journal)
         (tmp_path / "good.pt").write_text("0.0")
@@ -98,7 +98,7 @@ def test_a_model_that_has_changed_plays_anew(fixtures, tmp_path):
         assert play(fixtures, journal) == games
 
 
-def test_a_wrong_player_is_named_before_any_game():
+def test_unknown_player_is_named_before_any_game():
     with pytest.raises(ZugwerkError, match="no player 'nobody' for gomoku"):
         play([Fixture("random", "random", (), (1,)), Fixture("random", "nobody", (), (2,))])
     assert not gomoku_stubs.CALLS

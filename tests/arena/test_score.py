@@ -32,7 +32,7 @@ def test_wilson_contains_the_rate_and_stays_between_0_and_1(p, n):
     assert p - 1e-12 <= high <= 1
 
 
-def test_nothing_counted_says_nothing():
+def test_zero_trials_give_the_full_interval():
     for score in (rate(0, 0), clustered_rate([], []), pair_score([])):
         assert math.isnan(score.value)
         assert (score.low, score.high, score.n) == (0, 1, 0)
@@ -56,7 +56,7 @@ def test_clusters_that_agree_within_count_as_one_trial_each():
     assert found.n == 1_000
 
 
-def test_clusters_that_mix_count_in_full_but_never_for_more_than_there_are():
+def test_mixed_clusters_count_at_most_their_number_of_trials():
     rng = np.random.default_rng(1)
     hits, games = rng.random(20_000) < 0.3, np.repeat(np.arange(400), 50)
     found, plain = clustered_rate(hits, games), rate(float(hits.sum()), hits.size)
@@ -66,7 +66,7 @@ def test_clusters_that_mix_count_in_full_but_never_for_more_than_there_are():
     assert (scored.low, scored.high) == pytest.approx(wilson(scored.value, 600))
 
 
-def test_the_interval_holds_what_is_true_as_often_as_it_says():
+def test_interval_covers_truth_at_nominal_rate():
     """Of 400 samples of 60 games with a rate of their own each, about 95 % have the true rate within the interval."""
     rng = np.random.default_rng(7)
     inside = naive = 0
@@ -80,7 +80,7 @@ def test_the_interval_holds_what_is_true_as_often_as_it_says():
     assert naive / 400 < 0.7
 
 
-def test_one_game_tells_little():
+def test_interval_of_one_game_is_wide():
     found = clustered_rate([1, 1, 0, 1], [5, 5, 5, 5])
     assert (found.value, found.low, found.high) == (0.75, *wilson(0.75, 1))
     mean = clustered_mean([1.0, 3.0], [5, 5])

@@ -13,7 +13,7 @@ def test_bounds_are_walds():
 
 
 def test_a_coin_has_its_known_likelihood_ratio():
-    """Pairs won or lost as a whole leave no freedom beside the mean: the ratio is the binomial one."""
+    """Pairs won or lost as a whole leave no freedom besides the mean: the ratio is the binomial one."""
     sprt = Sprt(0, 100)
     s1 = expected_score(100)
     by_hand = 60 * math.log(s1 / 0.5) + 40 * math.log((1 - s1) / 0.5)
@@ -37,7 +37,7 @@ def test_three_results_against_a_search_over_all_distributions():
 
 
 def test_close_hypotheses_give_the_normal_approximation():
-    """(s1 - s0) (2 mean - s0 - s1) N / (2 variance), for differences small beside the scatter."""
+    """(s1 - s0) (2 mean - s0 - s1) N / (2 variance), for differences that are small compared with the scatter."""
     counts = (100, 300, 700, 350, 120)
     n = sum(counts)
     scores = (0, 0.25, 0.5, 0.75, 1)
@@ -53,7 +53,7 @@ def test_the_ratio_turns_with_the_players():
 
 
 @pytest.mark.parametrize(("points", "verdict"), [([2.0], "H1"), ([0.0], "H0"), ([1.0], "H0")])
-def test_it_stops_where_it_is_sure(points, verdict):
+def test_stops_when_decided(points, verdict):
     sprt = Sprt(0, 200)
     found, llr, number = sprt.run(points * 200)
     assert found == verdict

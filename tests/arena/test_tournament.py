@@ -68,7 +68,7 @@ def test_a_gauntlet_is_the_first_against_all(file):
     assert [*run_tournament(read_tournament(file)).matches] == [("deep", "flat"), ("deep", "chance")]
 
 
-def test_it_goes_on_where_it_was_and_a_new_player_changes_no_game(file, tmp_path, monkeypatch):
+def test_tournament_resumes_and_new_player_changes_no_game(file, tmp_path, monkeypatch):
     play_group, played = match.play_group, []
 
     def noted(board, fixtures):
@@ -119,7 +119,7 @@ def test_players_that_the_movetime_makes_the_same_are_refused(file):
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path, workers):
+def test_sequential_test_ends_only_its_meeting(file, tmp_path, workers):
     """And workers do not decide which games are played."""
     players = FILE.replace("flat: alphabeta:depth=1", "twin: alphabeta:depth=2,width=300")
     file.write_text(players.replace("games: 4", "games: 40") + "sprt: [0, 300]\n")
@@ -139,7 +139,7 @@ def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path, workers):
     assert moves(run_tournament(read_tournament(file), parallel=Parallel(workers=workers))) == moves(found)
 
 
-def test_a_meeting_that_was_not_played_to_its_end_says_so(file, monkeypatch):
+def test_unfinished_meeting_is_marked(file, monkeypatch):
     monkeypatch.setattr(match, "play_group", lambda *_: interrupted())
     found = run_tournament(read_tournament(file))
     assert {one.status for one in found.matches.values()} == {found.status} == {"interrupted"}
@@ -191,7 +191,7 @@ def test_quotes_in_an_engines_words_do_not_end_a_tag():
 
 
 @pytest.mark.slow
-def test_a_killed_tournament_goes_on_with_what_is_missing(file, tmp_path):
+def test_killed_tournament_resumes_with_missing_games(file, tmp_path):
     """kill -9: the pairs that were finished are not played again, and the end is the same."""
     file.write_text(FILE.replace("games: 4", "games: 60").replace("random:1", "random:2"))
     out = tmp_path / "out"
@@ -228,7 +228,7 @@ def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
     assert [row["elo"]["n"] for row in ranking[:2]] == [4, 4]
 
 
-def test_out_is_no_file(file, tmp_path):
+def test_out_that_is_no_file_is_refused(file, tmp_path):
     with pytest.raises(ZugwerkError, match="is a file; name a folder"):
         run_tournament(read_tournament(file), file)
 
@@ -263,7 +263,7 @@ def test_times_are_checked_before_the_first_game(file, line, said):
         run_tournament(read_tournament(file))
 
 
-def test_a_movetime_is_for_players_without_a_limit_of_their_own(file):
+def test_movetime_is_for_players_without_own_limit(file):
     file.write_text(FILE + "  plain: alphabeta\nmovetime: 20\n")
     assert read_tournament(file).texts() == {
         "deep": "alphabeta:depth=2",
@@ -276,7 +276,7 @@ def test_a_movetime_is_for_players_without_a_limit_of_their_own(file):
         read_tournament(file).texts()
 
 
-def test_the_table_is_live_in_a_terminal_and_written_once_elsewhere(file):
+def test_table_is_live_in_terminal_and_printed_once_elsewhere(file):
     file.write_text(FILE + "format: gauntlet\n")
     live = CliRunner().invoke(app, ["tournament", str(file)], env={"FORCE_COLOR": "1", "COLUMNS": "140"}).stdout
     titles = re.findall(r"(\d+(?: of \d+)? games, \w+)", live)

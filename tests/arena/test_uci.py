@@ -218,7 +218,7 @@ def test_broken_numbers_still_get_a_move(engine, go):
     assert re.fullmatch(r"bestmove ([a-j]\d+){3}", best)
 
 
-def test_no_move_and_no_more_play(engine):
+def test_search_without_legal_moves_or_after_the_end(engine):
     engine.send(f"position fen {OVER} b", "go movetime 50")
     assert engine.until("bestmove")[-1] == "bestmove (none)"
 
@@ -241,7 +241,7 @@ def test_quit_ends_at_once_in_mid_search():
     engine.close()
 
 
-def test_the_end_of_the_input_ends_a_search_and_the_engine():
+def test_end_of_input_ends_search_and_engine():
     engine = Engine()
     engine.send("go infinite")
     engine.until("info")
@@ -252,7 +252,7 @@ def test_the_end_of_the_input_ends_a_search_and_the_engine():
 
 
 @pytest.mark.slow
-def test_a_user_whose_pipe_breaks_gets_no_traceback():
+def test_broken_pipe_gives_no_traceback():
     """The reader dies in mid-search; the input stays open, or not."""
     for ends in (False, True):
         words = [sys.executable, "-m", "tests.arena.fakes", "amazons", "uci", "--player", "fake"]
@@ -357,7 +357,7 @@ def test_a_wrong_strength_changes_nothing(option, complaint):
         (WIN, "score cp 1000000", "exact: won"),
     ],
 )
-def test_an_exact_end_is_told_as_such(value, score, exact):
+def test_proven_result_is_sent_as_mate(value, score, exact):
     assert score_words(value) == score
     assert exact_words(value) == exact
 

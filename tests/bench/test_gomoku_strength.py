@@ -67,7 +67,7 @@ def test_runs_are_pooled_into_all_figures(tmp_path):
     assert found["elo_last"]["high"] - 200 == pytest.approx(1.959964 * 100)  # the runs differ by more than their errors
 
 
-def test_runs_without_best_of_five_are_left_out_of_that_figure(tmp_path):
+def test_best_of_five_figure_leaves_out_runs_without_it(tmp_path):
     folder = run(tmp_path / "a", 1, "wwwd")
     report = json.loads((folder / strength.REPORT).read_text())
     del report["best_of_five_won"]

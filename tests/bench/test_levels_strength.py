@@ -30,7 +30,7 @@ def measure(tmp_path, monkeypatch):
     ladders.cache_clear()
 
 
-def test_a_ladder_is_played_and_its_elo_written_into_the_table_and_the_measurements(measure):
+def test_ladder_writes_elo_into_table_and_measurements(measure):
     (six, eight), measured = measure("--only", "amazons-6", "--games", "8")
     assert [level.elo for level in eight.levels] == [0, 0, 0], "only the chosen ladder is played"
     elos = [level.elo for level in six.levels]

@@ -29,7 +29,7 @@ def play(tmp_path, monkeypatch):
     return run
 
 
-def test_only_chosen_matches_are_played_and_others_are_reported_from_their_journals(play, capsys):
+def test_chosen_matches_are_played_and_others_read_from_journals(play, capsys):
     first = play("--only", "one_ply", "--games", "2")
     assert list(first["matches"]) == ["one_ply"]
     assert first["score_vs_one_ply"]["n"] == 2

@@ -33,5 +33,5 @@ def test_move_asks_a_player():
         (["move", "--player", "nobody"], "no player 'nobody' for gomoku"),
     ],
 )
-def test_what_makes_no_sense_is_refused(words, message):
+def test_nonsense_is_refused(words, message):
     assert message in str(run(*words).exception)

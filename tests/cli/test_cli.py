@@ -58,7 +58,7 @@ def test_errors_are_one_line_and_a_status(words, message):
     assert "\n" not in str(done.exception)
 
 
-def test_an_error_of_the_command_itself_is_one_line_of_stderr():
+def test_command_errors_are_one_line_of_stderr():
     program = Path(sys.executable).with_name("zugwerk")
     done = subprocess.run([program, "amazons", "perft", "2", "--fen", "nonsense"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
@@ -71,7 +71,7 @@ def test_profiles_in_the_help_are_those_of_the_project():
     assert {path.stem for path in Path("profiles").glob("*.yaml")} == {*profile_names()} - {"laptop"}
 
 
-def test_outside_a_project_the_packaged_nets_play_and_profiles_are_not_there(tmp_path, monkeypatch):
+def test_packaged_nets_play_outside_a_project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["amazons", "move", "--json"])
     found = json.loads(done.stdout)
@@ -106,7 +106,7 @@ def wide():
     return report(300)
 
 
-def test_report_prints_the_verdict_then_figures_in_words_with_their_profiles(wide):
+def test_report_prints_verdict_then_figures_with_profiles(wide):
     told = re.sub(r"\s+", " ", wide)
     assert told.index("system published this run best measurement verdict") < told.index("not reached: ")
     assert told.index("not reached: ") < told.index("figure published ours 95 % CI n profile")

@@ -43,7 +43,7 @@ def test_a_name_of_one_s_own_and_8_bits(model: Path, tmp_path: Path) -> None:
     assert not model.with_suffix(".onnx").exists()
 
 
-def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path) -> None:
+def test_file_that_is_no_model_is_refused_without_output(model: Path, tmp_path: Path) -> None:
     with pytest.raises(ZugwerkError, match=r"none\.pt: no such model"):
         run(tmp_path / "none.pt")
     (tmp_path / "bad.pt").write_bytes(b"no model")
@@ -64,7 +64,7 @@ def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path
         (["--hours", "2"], "add --package SYSTEM, or remove it"),
     ],
 )
-def test_what_cannot_come_with_the_package(model: Path, words: list[str], complaint: str) -> None:
+def test_unexportable_combinations_are_refused(model: Path, words: list[str], complaint: str) -> None:
     with pytest.raises(ZugwerkError, match=complaint):
         run(model, *words)
 

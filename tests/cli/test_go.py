@@ -105,7 +105,7 @@ def test_find_a_board_and_a_part_of_one_as_text(collection, tmp_path):
     assert json.loads(stdin.stdout)["games"] == 2
 
 
-def test_find_tells_what_is_not_read_and_takes_an_index_by_name(collection, tmp_path):
+def test_find_reports_unread_files_and_takes_index_by_name(collection, tmp_path):
     (collection / "bad.sgf").write_text("(;SZ[9];B[zz])")
     result = run("find", "9/9/9/9/9/9/9/9/9 b", str(collection), "--index", str(tmp_path / "own"), "--top", "1")
     assert result.stdout.startswith("2 times in 2 of 2 games")
@@ -126,7 +126,7 @@ def test_find_tells_what_is_not_read_and_takes_an_index_by_name(collection, tmp_
         (["BAD"], "bad.txt, line 1: 'q' means nothing"),
     ],
 )
-def test_find_says_what_is_no_position(collection, tmp_path, words, message):
+def test_find_names_bad_positions(collection, tmp_path, words, message):
     (tmp_path / "board.txt").write_text(".........\n" * 9)
     (tmp_path / "bad.txt").write_text("q")
     names = {"BOARD": str(tmp_path / "board.txt"), "BAD": str(tmp_path / "bad.txt")}

@@ -142,7 +142,7 @@ def test_show_an_sgf_record(tmp_path):
         (["show", OVER, "--variant", "exact"], "a FEN contains its variant"),
     ],
 )
-def test_errors_say_what_is_wrong(words, message):
+def test_errors_name_their_cause(words, message):
     done = run(*words)
     assert done.exit_code == 1
     assert isinstance(done.exception, ZugwerkError)
@@ -199,7 +199,7 @@ def test_openings_are_level_and_a_match_reads_them(tmp_path, variant):
 @pytest.mark.parametrize(
     ("words", "answer", "left"), [((), "", True), (("--delete",), "n\n", True), (("--delete",), "y\n", False)]
 )
-def test_generations_deletes_only_what_it_lists_and_only_when_asked(tmp_path, monkeypatch, words, answer, left):
+def test_generations_deletes_only_listed_files_and_on_request(tmp_path, monkeypatch, words, answer, left):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text('gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n')
     report, model = Path("artifacts/reports/gomoku/generations/03.json"), Path("artifacts/models/gomoku/03/model.pt")

@@ -61,7 +61,7 @@ def test_encode_prints_a_table():
     assert lines[4] == "S    3483223225763992904"
 
 
-def test_encode_names_what_it_cannot_read():
+def test_encode_names_unreadable_input():
     with pytest.raises(ZugwerkError, match="'P' is neither"):
         run("encode", "X 3,4 P")
 
@@ -103,7 +103,7 @@ def test_recommend_says_where_it_knows_nothing(library, tmp_path):
         (["--library", "nowhere"], "nowhere: no such file"),
     ],
 )
-def test_recommend_names_what_it_cannot_use(library, game, words, complaint):
+def test_recommend_names_unusable_input(library, game, words, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         run("recommend", game, "--library", library, *words)
 
@@ -139,7 +139,7 @@ def test_add_merge_prune_and_show(library, tmp_path):
     assert not (tmp_path / "f").exists()
 
 
-def test_show_tells_where_games_come_from(tmp_path):
+def test_show_lists_sources_of_games(tmp_path):
     """The made ones are not the user's, in whatever way they came into a library."""
     own, made = GAMES, [replace(random_record(seed), source="engine") for seed in range(3)]
     save(built(own), tmp_path / "own")

@@ -39,7 +39,7 @@ def full(*arguments):
     raise OSError(errno.ENOSPC, "No space left on device", "games.parquet")
 
 
-def test_a_result_is_printed_also_where_its_games_cannot_be_written(tmp_path, monkeypatch):
+def test_result_is_printed_even_if_games_cannot_be_written(tmp_path, monkeypatch):
     out = tmp_path / "games.parquet"
     words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--out", str(out)]
     monkeypatch.setattr(match, "write_records", full)
@@ -83,13 +83,13 @@ def test_limits_and_clocks_reach_the_players():
         (["random", "random", "--openings", "random:x"], "expected random:PLIES"),
     ],
 )
-def test_errors_say_what_is_wrong(words, message):
+def test_errors_name_their_cause(words, message):
     done = run("match", "amazons", *words)
     assert done.exit_code == 1
     assert message in str(done.exception)
 
 
-def test_a_forfeit_is_told_in_words_and_a_refusal_is_no_lost_game():
+def test_forfeit_is_explained_and_refusal_is_no_loss():
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
     words = ["match", "gomoku", f"{brain} suggest", "random", "--size", "5", "--games", "2", "--openings", "random:2"]
     told = " ".join(run(*words).stdout.split())
@@ -101,7 +101,7 @@ def test_a_forfeit_is_told_in_words_and_a_refusal_is_no_lost_game():
     assert "does not play on 15x15: ERROR too big" in str(refused.exception)
 
 
-def test_a_match_without_a_legal_move_of_one_side_is_no_result():
+def test_match_without_legal_moves_has_no_result():
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
     words = ["match", "gomoku", "random", f"{brain} gibberish", "--size", "5", "--games", "2"]
     done = run(*words)

@@ -115,7 +115,7 @@ def test_the_end_of_the_input_saves_under_a_new_name(here):
     assert len(list(here.iterdir())) == 1
 
 
-def test_a_saved_game_goes_on(here):
+def test_saved_game_is_resumed(here):
     run("--size", "5", "--side", "second", "--save", "a.psq", typed="c3\n")
     assert moves_of(here / "a.psq") == ["a5", "c3", "b5"]
     result = run("--load", "a.psq", typed="b2\nquit\n")
@@ -237,7 +237,7 @@ def test_a_model_sets_the_board(monkeypatch):
     )
 
 
-def test_of_a_model_s_boards_the_largest_is_set_or_the_game_s_own(monkeypatch):
+def test_largest_board_of_a_model_or_games_default_is_set(monkeypatch):
     class Model(Nasty):
         boards = (OneBoard(5, 5, "exact"), OneBoard(7, 7, "exact"))
 
@@ -252,7 +252,7 @@ def test_of_a_model_s_boards_the_largest_is_set_or_the_game_s_own(monkeypatch):
     assert "15  ." in run(against="nasty").stdout
 
 
-def test_nets_say_on_which_board_they_play():
+def test_nets_name_their_board():
     found = run("--size", "6", game="amazons", against="nets").exception
     assert str(found) == (
         "no net for 6x6 standard comes with the package; there are nets for 10x10 standard; "

@@ -29,7 +29,7 @@ def test_every_player_is_listed_with_its_options_and_an_example(game):
             assert option["name"] in shown
 
 
-def test_defaults_bounds_and_other_names_are_told():
+def test_defaults_bounds_and_other_names_are_listed():
     (mcts,) = (one for one in json.loads(run("gomoku", "--json").stdout) if one["name"] == "mcts")
     options = {option["name"]: option for option in mcts["options"]}
     assert options["c"] == {**options["c"], "type": "number, at least 0", "default": "0.15"}

@@ -27,7 +27,7 @@ def schedule():
     return Schedule(BEFORE, 2, changed={"data"}, seconds={"data": 3.0, "train": 187.0})
 
 
-def test_a_line_as_a_target_begins_and_one_as_it_ends(console, schedule):
+def test_lines_for_begin_and_end_of_targets(console, schedule):
     lines = Lines(schedule, console)
     schedule.begin()
     lines.began("data")
@@ -44,7 +44,7 @@ def test_a_line_as_a_target_begins_and_one_as_it_ends(console, schedule):
     ]
 
 
-def test_a_terminal_shows_each_target_that_runs_and_what_is_left(console, schedule):
+def test_terminal_shows_running_targets_and_remaining_time(console, schedule):
     lines = LiveLines(schedule, console)
     schedule.begin()
     lines.began("data")
@@ -57,7 +57,7 @@ def test_a_terminal_shows_each_target_that_runs_and_what_is_left(console, schedu
     assert re.search(r"train +1:05 +of about 3:07 *\n2 of 4 done, about 3:37 left", console.file.getvalue())
 
 
-def test_a_run_of_which_nothing_is_known_promises_nothing(console):
+def test_run_without_history_shows_no_estimates(console):
     schedule = Schedule(BEFORE, 2, changed=set(BEFORE))
     lines = Lines(schedule, console)
     schedule.begin()

@@ -26,7 +26,7 @@ def test_help_needs_neither_numpy_nor_models():
         pytest.param("gomoku", "zero:solver=20", marks=pytest.mark.slow),
     ],
 )
-def test_packaged_nets_play_without_what_training_needs(game, text):
+def test_packaged_nets_play_without_training_dependencies(game, text):
     program = (
         "from pipeline_src.errors import REPRODUCE\n"
         "for name in REPRODUCE: sys.modules[name] = None\n"  # importing one is an error now
@@ -40,7 +40,7 @@ def test_packaged_nets_play_without_what_training_needs(game, text):
 
 
 @pytest.mark.slow
-def test_a_training_loads_scipys_signals_only_when_they_are_asked_for():
+def test_training_loads_scipy_signal_only_on_request():
     code = (
         "import sys, pipeline_src.stages.amazons_train\n"
         "assert 'scipy.signal' not in sys.modules\n"
@@ -51,7 +51,7 @@ def test_a_training_loads_scipys_signals_only_when_they_are_asked_for():
     assert done.stdout == "[1 3 2]\n"
 
 
-def test_a_package_that_is_missing_is_named_with_what_installs_it():
+def test_missing_package_is_named_with_its_install_command():
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from pipeline_src.errors import run_main\n"

@@ -32,7 +32,7 @@ def test_each_has_a_process_where_there_are_cores(monkeypatch):
     assert [line.split(" kernels")[0] for line in run().stdout.splitlines()] == ["go: 5"] * 2
 
 
-def test_a_player_that_cannot_be_made_is_named_and_the_others_are_warmed(monkeypatch):
+def test_player_that_fails_is_named_and_others_are_warmed(monkeypatch):
     monkeypatch.setattr(module, "texts_of", lambda _: ["zero:no/such/model.pt", "random"])
     done = run("gomoku")
     assert done.exit_code == 0

@@ -39,7 +39,7 @@ def run(copy, *words, **env):
 
 
 @pytest.mark.slow
-def test_the_rules_pass_what_every_game_passes(copy):
+def test_rules_pass_the_conformance_tests(copy):
     """Compiled, into a cache of its own."""
     told = run(
         copy, "pytest", "-q", "tests/games/test_conformance.py", "-k", "connect_four-5 or connect_four] or every_game"
@@ -55,7 +55,7 @@ def test_the_page_is_in_shape(copy):
 
 
 @pytest.mark.slow
-def test_perft_and_the_searches_do_what_the_page_says(copy):
+def test_perft_and_searches_agree_with_the_page(copy):
     """Interpreted, which takes less time than to compile so much."""
     words = ["tests/games/connect_four", "-k", "alphabeta or 4/4/4 or slow_rules_say and 7"]
     assert " passed" in run(copy, "pytest", "-q", *words, NUMBA_DISABLE_JIT="1")

@@ -86,7 +86,7 @@ def test_the_page_is_in_shape(copy):
 
 
 @pytest.mark.slow
-def test_the_system_is_in_the_graph_the_report_the_flows_and_the_curves(made):
+def test_system_is_in_graph_report_flows_and_curves(made):
     seen = json.loads(run(made, "-c", SEEN))
     share = json.loads((made / "artifacts/reports/random/play.json").read_text())["first_wins"]["value"]
     assert 0.3 < share < 0.8

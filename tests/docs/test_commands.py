@@ -119,7 +119,7 @@ def test_every_command_of_a_page_is_there(page):
 
 
 @pytest.mark.parametrize("page", ["joseki.md", "how-to/crawl-the-live-site.md", "how-to/use-your-own-records.md"])
-def test_commands_for_games_of_ones_own_build_the_library_that_is_shown(page):
+def test_commands_for_own_games_build_the_shown_library(page):
     """No stage that tests it depends on the one that builds it."""
     tests = [command.split() for command in commands(ROOT / "docs" / page) if "joseki_evaluate" in command.split()]
     assert tests

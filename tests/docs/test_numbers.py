@@ -1,6 +1,6 @@
 """No result is typed by hand: numbers that look like measurements stand in generated blocks, or are listed here.
 
-Measured history is told in docs/experiments.md; the reference pages are written from the code. In all other pages a
+docs/experiments.md has the measured history; the reference pages are written from the code. In all other pages a
 decimal, a percentage, an interval, a count of the form "3 of 10" or "16-5-3" has to come from `make docs`, or be a
 published figure, a parameter or a fact of a rule, which `ALLOWED` names.
 """
@@ -76,5 +76,5 @@ def test_no_result_is_typed_by_hand(page):
         ("<!-- made: summary -->\n| 0.5 |\n<!-- made: end -->\n<!-- measured: begin -->0.7<!-- measured: end -->", []),
     ],
 )
-def test_what_looks_like_a_result_is_seen(text, found):
+def test_results_in_text_are_recognised(text, found):
     assert numbers(text) == found

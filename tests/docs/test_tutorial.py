@@ -79,8 +79,8 @@ def test_commands_are_read_with_their_output():
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # two runs of a system at smoke size
-def test_every_command_does_what_the_page_says(checkout):
-    """From the choice of the profile on: the first section sets up, the last one goes on to other pages."""
+def test_every_command_prints_the_documented_output(checkout):
+    """From the choice of the profile on: the first section sets up, the last one links to other pages."""
     done = []
     for title, commands in list(sections().items())[1:-1]:
         for command, shown in commands:
@@ -91,5 +91,5 @@ def test_every_command_does_what_the_page_says(checkout):
                 assert "Running stage" not in output, f"{title}: {command}"
             done.append(command)
     assert len(done) > 20
-    assert checkout("git status --porcelain --untracked-files=no") == ""  # the game that was left is saved beside
+    assert checkout("git status --porcelain --untracked-files=no") == ""  # the game that was left is saved, too
     assert "up to date" in checkout("dvc --cd ../zugwerk-2 status gomoku_evaluate")

@@ -14,7 +14,7 @@ def test_every_flow_has_a_deployment():
     assert {file for file, _ in places} == {"flows/systems.py"}
 
 
-def test_only_a_deployment_of_a_flow_that_crawls_refreshes_the_crawl():
+def test_only_deployments_of_crawling_flows_refresh_the_crawl():
     for one in DEPLOYED:
         flow = FLOWS[one["entrypoint"].partition(":")[2]]
         assert one.get("parameters", {}).keys() <= flow.parameters.properties.keys()

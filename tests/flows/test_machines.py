@@ -143,7 +143,7 @@ def postgres(host: Host) -> Iterator[None]:
 @pytest.mark.timeout(900)
 @needs_namespaces
 @pytest.mark.skipif(not shutil.which("postgres"), reason="no PostgreSQL here")
-def test_two_machines_run_targets_of_a_commit_and_return_them_as_branches(tmp_path: Path) -> None:
+def test_two_machines_run_targets_and_return_branches(tmp_path: Path) -> None:
     server = repository(tmp_path)
     with hosts(3) as made, contextlib.ExitStack() as stack:
         head, *workers = (Host(words, tmp_path / address) for address, words in made)

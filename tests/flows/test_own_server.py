@@ -38,7 +38,7 @@ def test_the_server_ends_with_a_killed_flow(tmp_path):
             time.sleep(0.1)
 
 
-def test_none_is_started_where_an_address_is_set(monkeypatch):
+def test_no_server_is_started_if_an_address_is_set(monkeypatch):
     monkeypatch.setattr(own_server, "program", lambda _: pytest.fail("a server was started"))
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         own_server.start()

@@ -60,7 +60,7 @@ def test_a_graph_that_cannot_be_read_is_an_error(checkout: Path) -> None:
         publish.metrics_tables(checkout)
 
 
-def test_the_run_table_says_what_ran() -> None:
+def test_run_table_lists_executed_stages() -> None:
     outcomes = [Outcome("toy_train@a", "ran", 12.345), Outcome("toy_count", "up to date", 0.0)]
     assert publish.run_table(outcomes) == [
         {"target": "toy_train@a", "state": "ran", "seconds": 12.3},
@@ -104,7 +104,7 @@ def test_a_row_has_published_ours_interval_and_ratio(measured: Path) -> None:
         ("depth", {"search_depth"}),
     ],
 )
-def test_a_system_s_flow_has_the_figures_that_its_stages_make(measured: Path, system: str, headings: set[str]) -> None:
+def test_flow_of_a_system_has_figures_of_its_stages(measured: Path, system: str, headings: set[str]) -> None:
     assert {row["system"] for row in results_table(measured, system)} == headings
 
 

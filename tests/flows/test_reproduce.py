@@ -45,7 +45,7 @@ pytestmark = [
 ]
 
 LOCK_S = 60
-"""Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it goes on."""
+"""Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it continues."""
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_brings_the_graph_up_to_date_and_publishes(checkout: Path, caplog: pytes
     assert artifact("reports-metrics")[0] == ("pages", 2)
 
 
-def test_publishes_every_system_s_results_and_the_way_to_the_report(checkout: Path) -> None:
+def test_publishes_results_of_all_systems_and_link_to_report(checkout: Path) -> None:
     page = checkout / "artifacts" / "reports" / "index.html"
     page.parent.mkdir(parents=True)
     page.write_text("<title>Report</title>")
@@ -141,7 +141,7 @@ def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.Monk
     reproduce(["toy_shaky"], checkout=checkout, retries=1)
 
 
-def test_a_target_that_took_too_long_is_not(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_that_timed_out_is_not_retried(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
     def too_long(target: str, *_: object, limit_s: float, **__: object) -> None:
@@ -155,7 +155,7 @@ def test_a_target_that_took_too_long_is_not(checkout: Path, monkeypatch: pytest.
     assert tries == [("toy_crawl", 300)]
 
 
-def test_each_flow_has_a_deployment_whose_form_explains_itself() -> None:
+def test_each_flow_has_a_deployment_with_a_described_form() -> None:
     with get_client(sync_client=True) as client:
         deployments = client.read_deployments()
         assert client.read_work_pool("zugwerk").concurrency_limit == 1
@@ -174,7 +174,7 @@ def test_the_schedule_makes_runs() -> None:
         wait_for(lambda: any(run.auto_scheduled for run in client.read_flow_runs()))
 
 
-def test_a_schedule_stays_as_it_was_changed_until_an_option_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_schedule_is_kept_until_an_option_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))  # for `prefect deploy`
 
     def schedules() -> list[tuple[str, str | None, bool]]:
@@ -199,7 +199,7 @@ def test_a_schedule_stays_as_it_was_changed_until_an_option_is_given(monkeypatch
         assert schedules() == [("6 4 1 1 *", "UTC", True)]
 
 
-def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
+def test_runs_of_an_earlier_server_are_resumed_or_closed() -> None:
     prepare_pool("empty")
     now = datetime.now(UTC)
     late, later = Scheduled(scheduled_time=now - timedelta(hours=1)), Scheduled(scheduled_time=now + timedelta(hours=1))
@@ -219,7 +219,7 @@ def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
 
 
 @pytest.mark.timeout(600)
-def test_a_scheduled_run_that_was_due_while_an_earlier_one_ran_is_left_out(checkout: Path) -> None:
+def test_scheduled_run_due_during_another_is_skipped(checkout: Path) -> None:
     """One that a user starts meanwhile waits for its turn and runs."""
     add_stage(checkout, "toy_long", "echo run >> runs; until test -e enough; do sleep 0.1; done")
     parameters = {"checkout": str(checkout), "targets": ["toy_long"], "refresh_crawl": False}
@@ -253,7 +253,7 @@ def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:
     assert sorted(artifact("last-run")) == [("toy_one", "ran"), ("toy_two", "ran")]
 
 
-def test_a_failed_target_lets_those_beside_it_end_and_no_other_begin(checkout: Path) -> None:
+def test_after_a_failure_running_targets_end_and_none_starts(checkout: Path) -> None:
     once = "test -e failed || { touch failed; exit 1; }"  # a flow gone wrong would begin it again for ever
     add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.1; done; {once}")
     add_stage(checkout, "toy_beside", "touch begun && until test -e failed; do sleep 0.1; done; sleep 3; touch ended")
@@ -278,7 +278,7 @@ def test_a_cancelled_run_of_the_deployment_leaves_no_process(checkout: Path) -> 
         wait_for(lambda: task_states(client, run.id) == ["Cancelled", "Cancelled"])
 
 
-def test_a_run_of_the_deployment_whose_process_is_killed_goes_on(checkout: Path) -> None:
+def test_deployment_run_resumes_after_its_process_is_killed(checkout: Path) -> None:
     add_stage(checkout, "toy_once", "test -e begun || { touch begun; sleep 600; }")
     parameters = {"checkout": str(checkout), "targets": ["toy_count", "toy_once"], "jobs": 1, "refresh_crawl": False}
     with get_client(sync_client=True) as client:
@@ -291,7 +291,7 @@ def test_a_run_of_the_deployment_whose_process_is_killed_goes_on(checkout: Path)
     assert (checkout / "pages.txt").read_text() == "page\n"  # what was finished is not made again
 
 
-def test_the_end_of_a_run_in_the_terminal_ends_the_stage(checkout: Path) -> None:
+def test_ending_a_terminal_run_ends_its_stage(checkout: Path) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     with cli("toy_hang", checkout, PREFECT_API_URL=PREFECT_API_URL.value()) as run:
         wait_for(lambda: is_up(checkout))
@@ -300,13 +300,13 @@ def test_the_end_of_a_run_in_the_terminal_ends_the_stage(checkout: Path) -> None
         assert is_gone(checkout)
 
 
-def test_runs_without_a_server_even_beside_one(checkout: Path, home: Path) -> None:
+def test_runs_without_a_server_even_if_one_is_up(checkout: Path, home: Path) -> None:
     with cli("toy_count", checkout, PREFECT_HOME=str(home)) as run:  # no address, but the same database
         assert run.wait(timeout=240) == 0
     assert (checkout / "reports" / "count.json").exists()
 
 
-def test_ctrl_c_ends_a_run_without_a_server_at_once_and_in_few_words(checkout: Path, home: Path) -> None:
+def test_ctrl_c_ends_a_serverless_run_at_once(checkout: Path, home: Path) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     with open(checkout / "said.txt", "wb") as said:
         options = {"start_new_session": True, "stderr": said, "stdout": said}  # as a terminal: it reaches all of them

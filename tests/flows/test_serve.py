@@ -50,7 +50,7 @@ def test_the_folder_of_reports_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     serve._require_free(port)
 
 
-def test_the_pages_are_served_beside_it_and_end_with_it() -> None:
+def test_pages_are_served_and_end_with_the_server() -> None:
     with socket.socket() as other:
         other.bind((serve.HOST, 0))
         port = other.getsockname()[1]
@@ -68,7 +68,7 @@ def test_the_pages_are_served_beside_it_and_end_with_it() -> None:
     serve._require_free(port)
 
 
-def test_a_server_that_ends_is_not_waited_for(tmp_path: Path) -> None:
+def test_ended_server_is_not_waited_for(tmp_path: Path) -> None:
     with (
         supervise.running([sys.executable, "-c", "pass"], tmp_path) as process,
         pytest.raises(ZugwerkError, match="did not answer"),

@@ -8,7 +8,7 @@ import flows
 
 
 @pytest.mark.slow
-def test_settings_are_prefects_own_and_what_is_set_already_wins():
+def test_settings_are_prefects_and_existing_ones_win():
     program = (
         "import flows; from prefect.settings import get_current_settings; "
         "now = get_current_settings().server; "

@@ -73,7 +73,7 @@ def test_every_game_is_here():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_game_says_what_it_is(name):
+def test_game_describes_itself(name):
     rules = get_game(name)
     assert name == rules.NAME
     assert rules.VERSION >= 1
@@ -108,7 +108,7 @@ def test_legal_actions_are_those_that_are_legal(case):
 
 
 @pytest.mark.parametrize("name", ["gomoku", "go"])
-def test_playing_what_is_not_legal_is_refused(name):
+def test_illegal_actions_are_refused(name):
     rules = get_game(name)
     state = rules.play(rules.initial_state(9), 40)
     for action in (40, -1, 82, 1 << 40):
@@ -126,7 +126,7 @@ def test_playing_leaves_the_state_as_it_was(case):
             assert not any(np.shares_memory(a, b) for a, b in zip(state, after, strict=True))
 
 
-def test_a_game_ends_where_somebody_has_won(case):
+def test_game_ends_when_won(case):
     rules, games = case
     for states, _ in games:
         assert [rules.winner(state) for state in states[:-1]] == [None] * (len(states) - 1)
@@ -179,7 +179,7 @@ def test_bad_fen_is_refused_in_few_words(case, fen):
     assert len(str(caught.value)) < 1000
 
 
-def test_kernels_play_and_take_back_what_the_game_does(case):
+def test_kernels_play_and_undo_as_the_game(case):
     _, games = case
     for states, actions in games:
         state = copied(states[0])
@@ -192,7 +192,7 @@ def test_kernels_play_and_take_back_what_the_game_does(case):
             assert_equal(state, before)
 
 
-def test_kernels_see_what_the_game_does(case):
+def test_kernels_observe_as_the_game(case):
     rules, games = case
     for state in all_states(games):
         room = np.full(kernels.max_actions(state), -1, np.int32)
@@ -283,7 +283,7 @@ def test_playthrough_file_is_regenerated(name, seed, board):
         state = rules.play(state, action)
     lines.append(f"{rules.to_fen(state)} | {rules.winner(state)} wins")
     recorded, text = HERE / name / "playthrough.txt", "\n".join(lines) + "\n"
-    if not recorded.exists():  # delete it to record anew; the run that writes it fails, so that nobody does it unawares
+    if not recorded.exists():  # delete it to record it again; the run that writes it fails
         recorded.write_text(text)
         pytest.fail(f"wrote {recorded}; look at it and run again")
     assert recorded.read_text() == text

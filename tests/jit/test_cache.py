@@ -95,7 +95,7 @@ def warm(copy, first_run):
 
 
 @pytest.mark.slow
-def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(copy, warm):
+def test_only_kernels_with_changed_code_are_recompiled(copy, warm):
     answer, first = warm
     assert answer == [0, 9, 0, 9]
     assert first
@@ -112,7 +112,7 @@ def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(
     assert second > first
 
 
-def test_a_kernel_is_filed_by_what_it_runs_for_the_types_of_its_arguments():
+def test_kernel_cache_key_covers_code_called_for_its_types():
     """`playout` knows no game; Gomoku's kernel for it lies in a file that neither the search nor the rules import."""
     from pipeline_src.search.gomoku import playouts
     from pipeline_src.search.mcts import playouts as generic
@@ -140,7 +140,7 @@ def test_every_implementation_counts_for_the_kernels_that_call_it():
 
 
 @pytest.mark.slow
-def test_code_that_was_edited_under_a_running_process_is_not_kept(copy):
+def test_kernel_of_code_edited_during_the_process_is_not_cached(copy):
     """The kernel would be filed under the edited code, and meet the next process as if it came from it."""
     answer, kept = copy(str(copy.folder / "games/gomoku/kernels.py"), RULE, EDITED)
     assert answer == [0, 9, 0, 9]
@@ -158,7 +158,7 @@ def test_a_damaged_cache_is_made_again(copy, warm):
 
 
 @pytest.mark.slow
-def test_parts_of_two_processes_fit_together(copy, warm, tmp_path):
+def test_caches_of_two_processes_are_compatible(copy, warm, tmp_path):
     """Processes that compile at the same time write the same files; who comes later finds some of each."""
     answer, _ = warm
     first = copy.cache.rename(tmp_path / "first")

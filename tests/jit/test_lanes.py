@@ -21,7 +21,7 @@ def _arrays():
     return floats, sums, table, np.zeros(40, np.float32)
 
 
-def test_compiled_lanes_do_what_arrays_of_numpy_do() -> None:
+def test_compiled_lanes_equal_numpy_arrays() -> None:
     compiled, plain = _arrays(), _arrays()
     assert _all(*compiled) == _all.py_func(*plain)
     for one, other in zip(compiled, plain, strict=True):

@@ -1,4 +1,4 @@
-"""Kernels told beforehand: compiled without being run, each once, and said on stderr where that takes long."""
+"""Kernels compiled ahead: each once, without being run, and reported on stderr where that takes long."""
 
 import contextlib
 import io
@@ -22,7 +22,7 @@ def made():
     return add
 
 
-def test_what_is_needed_is_compiled_once_and_not_run():
+def test_needed_kernels_are_compiled_once_and_not_run():
     add, a = made(), np.zeros(1)
     needs = [Need(add, (a, 1)), Need(add, (np.ones(5), 7)), Need(add, (a, 1.5))]
     assert len(distinct(needs)) == 2
@@ -41,14 +41,14 @@ def test_a_generic_function_means_the_kernel_of_its_argument():
     assert distinct([Need(kernels.play, (state, 0))])[0][1] in kernel.overloads
 
 
-def test_the_rest_is_left_out_once_it_is_stopped():
+def test_stop_skips_remaining_kernels():
     add, stopped = made(), threading.Event()
     stopped.set()
     ready([Need(add, (np.zeros(1), 1))], stopped)
     assert not add.overloads
 
 
-def test_kernels_that_are_not_there_run_as_python_within_the_block_alone():
+def test_missing_kernels_run_as_python_inside_the_block():
     add, other = made(), made()
     ready([Need(other, (np.zeros(1), 1))])
     with plainly():
@@ -78,20 +78,20 @@ def told(kernels, functions=3, seconds=2.0, terminal=False, name=""):
     return stream.getvalue()
 
 
-def test_progress_tells_of_compilation_after_a_second():
+def test_progress_shows_compilation_after_a_second():
     assert told(31, seconds=0.0) == ""
     first, last = told(3).splitlines()
     assert first == "compiling kernels, once: 1 of 3, 1 functions"
     assert last.startswith("compiled 3 kernels in 6.0 s")
 
 
-def test_progress_on_a_terminal_is_a_line_that_moves_and_goes():
+def test_terminal_progress_is_a_transient_line():
     steps = told(2, terminal=True).split("\r")
     assert "compiling kernels, once: 2 of 2, 6 functions\033[K" in steps
     assert steps[-1] == "\033[K"
 
 
-def test_progress_of_one_of_several_processes_says_whose_it_is_and_stays():
+def test_progress_of_several_processes_names_each_and_stays():
     first, last = told(3, terminal=True, name="go").splitlines()
     assert first == "go: compiling kernels, once: 1 of 3, 1 functions"
     assert last.startswith("go: compiled 3 kernels in 6.0 s")

@@ -88,14 +88,14 @@ BORROWED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_would_have_to_let_go_of_an_array_is_refused(name):
+def test_kernel_that_releases_an_array_is_refused(name):
     with pytest.raises(NumbaError, match=r"allocates=True"):
         njit(REFUSED[name])(np.arange(12).reshape(3, 4))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
-def test_and_allowed_where_references_are_counted(name):
+def test_releasing_kernels_are_allowed_with_reference_counts(name):
     a = np.arange(12).reshape(3, 4)
     expected = REFUSED[name](a.copy())
     assert np.array_equal(njit(allocates=True)(REFUSED[name])(a), expected) or name == "a view returned in a tuple"
@@ -118,7 +118,7 @@ def test_the_refusal_names_the_function():
 @pytest.mark.slow
 @pytest.mark.parametrize("allocates", [False, True])
 @pytest.mark.parametrize("name", BORROWED)
-def test_what_only_borrows_gives_what_python_gives_and_keeps_nothing(name, allocates):
+def test_borrowing_kernels_equal_python_and_leak_no_reference(name, allocates):
     a = np.arange(12).reshape(3, 4)
     kernel = njit(allocates=allocates)(BORROWED[name])
     assert kernel(a) == BORROWED[name](a)
@@ -129,7 +129,7 @@ def test_what_only_borrows_gives_what_python_gives_and_keeps_nothing(name, alloc
 
 
 @pytest.mark.slow
-def test_arrays_go_through_kernels_of_both_kinds_and_all_are_let_go():
+def test_arrays_passed_through_both_kinds_of_kernels_are_released():
     @njit
     def sizes(pair):
         return pair.first.size + pair.second[1:].size
@@ -174,7 +174,7 @@ def test_an_error_in_a_kernel_without_counts_leaves_no_reference():
     assert references[0] == references[2]
 
 
-def test_a_kernel_called_by_kernels_is_compiled_once_for_integers_of_all_sizes():
+def test_kernel_called_by_kernels_is_compiled_once_for_all_integers():
     @njit
     def twice(n):
         return 2 * n

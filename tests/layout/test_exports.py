@@ -10,7 +10,7 @@ import importlib
 from tests.layout.imports import ROOT, parsed
 
 
-def test_no_code_of_ours_uses_the_names_at_the_top_of_a_package():
+def test_our_code_imports_from_modules_not_package_tops():
     files = [path for folder in ("pipeline_src", "spiders", "flows") for path in (ROOT / folder).rglob("*.py")]
     exported = {
         package: set(importlib.import_module(package).__all__)

@@ -47,19 +47,19 @@ def arrows():
                 yield own, other, f"{name} imports {target}"
 
 
-def test_rooms_import_downward():
+def test_packages_import_downward():
     upward = {(own, other) for own, other, _ in arrows() if LAYERS.index(other) > LAYERS.index(own)}
     assert upward == UPWARD
 
 
-def test_rooms_import_what_is_theirs():
+def test_packages_import_from_the_defining_module():
     wrong = [
         told for own, other, told in arrows() if own in NARROW and other not in CELLAR and other not in NARROW[own]
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_room_has_its_place():
+def test_every_package_has_a_layer():
     assert {room(name) for name in modules()} - {"", "systems"} == set(LAYERS)
     assert {path.parent.name for path in (ROOT / "pipeline_src/systems").glob("*/declaration.py")} == set(SYSTEMS)
 
@@ -73,7 +73,7 @@ def test_no_module_imports_itself_by_way_of_others():
     assert not graph, f"among these is a cycle of imports: {sorted(graph)}"
 
 
-def test_the_package_knows_neither_dvc_nor_prefect_and_nobody_imports_stages():
+def test_package_imports_no_dvc_prefect_or_stages():
     for name, path in modules().items():
         nodes = list(ast.walk(parsed(path)))
         names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

@@ -149,7 +149,7 @@ def test_every_stage_watches_its_code():
         assert {"artifacts/code.json": [f"code.{name}"]} in params, name
 
 
-def test_the_spiders_reach_the_crawl_and_what_follows():
+def test_spiders_reach_crawl_and_later_stages():
     first = running("spiders.littlegolem")
     assert first == {"amazons_crawl"}
     assert stages(first) == {"amazons_crawl", *AMAZONS_AFTER_CRAWL}
@@ -162,7 +162,7 @@ def test_the_report_comes_after_every_stage(name):
     assert PAGE_STAGE in reached(GRAPH, [name])
 
 
-def test_paths_with_places_to_fill_in_are_matched_part_by_part():
+def test_templated_paths_are_matched_part_by_part():
     stage = Stage("a", "m", {}, {}, ("models/*/nets.pt", "code"), ())
     assert stage.reads("models/residual/nets.pt")
     assert stage.reads("models")

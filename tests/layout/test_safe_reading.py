@@ -65,7 +65,7 @@ def complaints(tree):
             yield f"{node.lineno}: jinja2 without autoescape"
 
 
-def test_nothing_runs_what_it_reads():
+def test_no_reader_executes_its_input():
     assert len(FILES) > 400
     found = [f"{path.relative_to(ROOT)}:{text}" for path in FILES for text in complaints(parsed(path))]
     assert not found, "\n".join(found)
@@ -89,5 +89,5 @@ def test_nothing_runs_what_it_reads():
         "from jinja2 import Environment\nEnvironment(loader=x)",
     ],
 )
-def test_the_guard_sees(text):
+def test_guard_finds_violations(text):
     assert list(complaints(ast.parse(text)))

@@ -26,7 +26,7 @@ def test_another_piece_anywhere_is_another_position_unless_symmetric(board, squa
     assert (hashes[0] == hashes[1]) == (slow_canonical(board, 3) == slow_canonical(other, 3))
 
 
-def test_equal_exactly_where_the_slow_form_is():
+def test_equality_agrees_with_slow_reference():
     rng = np.random.default_rng(0)
     sparse = rng.choice(np.array([0, 1, 2, 3], np.int8), (400, 6, 6), p=[0.02, 0.94, 0.02, 0.02])
     twins = transform_boards(sparse, rng.integers(0, COUNT, 400))
@@ -42,7 +42,7 @@ def test_the_side_to_move_counts():
     assert len(set(canonical_hashes(boards, np.array([2, 3], np.int8)).tolist())) == 2
 
 
-def test_what_cannot_be_hashed_is_refused():
+def test_unhashable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="6x8"):
         canonical_hashes(np.ones((1, 6, 8), np.int8), np.array([2], np.int8))
     for code in (-1, 4):

@@ -34,7 +34,7 @@ from tests.systems.search_depth.synthetic import write_synthetic
 TWO = [Share(0, 2), Share(1, 2)]
 
 
-def test_alone_a_process_has_everything():
+def test_single_process_has_the_whole_batch():
     sums = torch.ones(3)
     assert share() == Share(0, 1)
     assert summed(sums) is sums
@@ -69,7 +69,7 @@ TRAINING = (
     *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
     "pipeline_src.systems.gomoku_zero.generation",
 )
-"""What the first process of each training imports; Lightning starts the others anew."""
+"""What the first process of each training imports; Lightning starts the others again."""
 
 
 def start(folder, words, **pipes):
@@ -138,7 +138,7 @@ stages:
 
 @pytest.mark.slow
 @needs_namespaces
-def test_two_machines_train_amazons_nets_in_the_bytes_of_two_processes(tmp_path):
+def test_two_machines_train_amazons_as_two_processes_to_the_byte(tmp_path):
     """DVC runs the stage on the first machine; the second one is started with the stage's command."""
     one, shared = tmp_path / "one", tmp_path / "shared"
     for folder, changed in ((one, {"devices": 2}), (shared, {"num_nodes": 2})):
@@ -167,7 +167,7 @@ def test_two_machines_train_amazons_nets_in_the_bytes_of_two_processes(tmp_path)
 
 
 @pytest.mark.slow
-def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path, monkeypatch):
+def test_two_processes_make_a_gomoku_generation_about_as_one(tmp_path, monkeypatch):
     """One process plays, both train; a kill while they do changes no byte."""
     reports, models = [], []
     for name, devices in (("one", 1), ("two", 2), ("killed", 2)):

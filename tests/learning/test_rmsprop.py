@@ -65,7 +65,7 @@ def test_parameters_without_gradient_stay():
     assert unused not in optimizer.state
 
 
-def test_goes_on_from_its_saved_state():
+def test_resumes_from_saved_state():
     def build(theta):
         return NesterovRMSprop([theta], lr=LR, rho=RHO, momentum=MU, eps=EPS)
 

@@ -41,7 +41,7 @@ def test_too_few_games():
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=40))
-def test_keeps_each_position_in_one_split_all_of_it_and_test_before_validation(samples):
+def test_each_position_is_in_one_split_test_first(samples):
     hashes = np.array([h for h, _ in samples], np.uint64)
     splits = np.array([s for _, s in samples], np.int8)
     stays = choose_samples(hashes, splits)

@@ -30,7 +30,7 @@ def test_eight_different_permutations_closed_under_composition(size):
             assert tuple(maps[h][maps[g]].tolist()) in forms
 
 
-def test_names_mean_what_they_say():
+def test_names_describe_the_symmetries():
     a1, b1, j1, a10, j10 = 0, 1, 9, 90, 99
     goes = {name: square_maps(10)[g, [a1, b1]].tolist() for name, g in INDEX.items()}
     assert goes == {
@@ -70,7 +70,7 @@ def test_boards_and_squares_go_together_and_come_back(g, size, data):
     assert transform_squares(np.array([there]), back, size)[0] == square
 
 
-def test_each_board_has_its_own_symmetry_and_no_square_stays_none():
+def test_each_board_turns_by_itself_and_missing_squares_stay_missing():
     boards = np.random.default_rng(0).integers(0, 4, (8, 6, 6)).astype(np.int8)
     which = np.arange(8)[::-1]
     together = transform_boards(boards, which)

@@ -23,7 +23,7 @@ def refused(ticket):
     return str(error.value)
 
 
-def test_a_worker_with_the_same_code_and_folder_is_admitted(ticket, tmp_path, monkeypatch):
+def test_worker_with_same_code_and_folder_is_admitted(ticket, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     admit(ticket)
     assert Path.cwd() == tmp_path
@@ -40,7 +40,7 @@ def test_another_version_is_refused(ticket, name):
     assert "restart it" in message
 
 
-def test_sources_that_changed_under_a_worker_are_refused(ticket, monkeypatch):
+def test_worker_with_changed_sources_is_refused(ticket, monkeypatch):
     monkeypatch.setattr(admission, "SOURCES", "0" * 64)
     assert "were changed after it started" in refused(ticket)
 

@@ -121,7 +121,7 @@ def test_errors_reach_the_caller(two):
 
 @pytest.mark.slow
 @needs_dask
-def test_a_scheduler_that_dies_ends_the_run_with_what_to_do(tmp_path):
+def test_dead_scheduler_ends_the_run_with_advice(tmp_path):
     with cluster(tmp_path / "cluster", {}, {}) as (parallel, scheduler):
         found = run_as_they_come(worker_tasks.leave_and_wait, [(str(tmp_path), n, 600) for n in range(1, 9)], parallel)
         with pytest.raises(ZugwerkError, match=r"the Dask scheduler does not answer any more .*; restart it and its"):

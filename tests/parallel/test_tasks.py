@@ -34,8 +34,8 @@ def test_results_and_their_order_do_not_depend_on_the_workers():
 
 @settings(max_examples=25)
 @given(st.data())
-def test_any_split_of_the_tasks_hands_out_each_once_and_keeps_their_order(data):
-    """Whatever the batches took, whoever died meanwhile and in whatever order they finished."""
+def test_any_split_hands_out_each_task_once_in_order(data):
+    """For any durations of batches, deaths of workers and order of results."""
     count, together = data.draw(st.integers(0, 200)), data.draw(st.integers(0, 40))
     workers = data.draw(st.integers(1, 300))
     tasks, found = [(number,) for number in range(count)], {}
@@ -73,13 +73,13 @@ def test_batches_grow_to_ten_seconds_and_shrink_towards_the_end():
     assert sizes[-1] == 1
 
 
-def test_games_of_a_net_stay_together_while_there_is_work_for_each_worker():
+def test_games_of_a_net_stay_together_while_workers_are_busy():
     batches = Batches([()] * 100, 40)
     assert [len(batches.take(2)) for _ in range(4)] == [40, 30, 15, 8]
     assert len(Batches([()] * 100, 40).take(64)) == 2
 
 
-def test_a_batch_that_ends_its_worker_is_tried_again_task_by_task(tmp_path, monkeypatch):
+def test_batch_that_kills_its_worker_is_retried_by_task(tmp_path, monkeypatch):
     tasks = [(str(tmp_path), number) for number in range(5)]
     function = partial(each, worker_tasks.die_once)
     crew = _crew(TWO)
@@ -124,7 +124,7 @@ def test_a_task_that_ends_every_worker_is_named(tmp_path):
 def test_errors_of_workers_reach_the_caller(number, kind):
     with pytest.raises(kind, match=f"task {number}"):
         run_tasks(partial(each, worker_tasks.fail), [(number,)] * 2, TWO, "test")
-    assert run_tasks(DRAW, [(1, 2)] * 2, TWO, "test")  # the crew goes on
+    assert run_tasks(DRAW, [(1, 2)] * 2, TWO, "test")  # the crew continues
 
 
 def test_workers_are_kept_and_follow_the_callers_folder(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""A player with a net for each board: who is asked, and what all of them are told."""
+"""A player with a net for each board: which net is asked, and which calls reach all of them."""
 
 import threading
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ SMALL, LARGE = OneBoard(6, 6, "exact"), OneBoard(9, 9, "exact")
 
 
 class Recorder(Player):
-    """Answers with the side of its board, and notes what it is told."""
+    """Answers with the side of its board, and records its calls."""
 
     def __init__(self, board):
         self.board, self.told = board, []
@@ -66,7 +66,7 @@ def position(board, number=0):
     return Position(SimpleNamespace(board=board, number=number), np.random.default_rng(0))
 
 
-def test_each_position_is_for_the_net_of_its_board_and_those_of_one_board_go_together(player):
+def test_positions_are_batched_by_board_for_its_net(player):
     positions = [position(LARGE, 1), position(SMALL, 2), position(LARGE, 3)]
     assert player.made == {}, "no net is read before it is asked for"
     assert player.choose(positions) == [901, 602, 903]
@@ -76,13 +76,13 @@ def test_each_position_is_for_the_net_of_its_board_and_those_of_one_board_go_tog
     assert player.consider([]) == []
 
 
-def test_it_is_what_its_players_are(player):
+def test_properties_are_those_of_its_players(player):
     assert player.searches
     assert player.limit == Limit(nodes=3)
     assert (player.boards, player.only) == ((SMALL, LARGE), None)
 
 
-def test_all_are_told(player):
+def test_calls_are_forwarded_to_all_players(player):
     player.use_memory(7)
     player.check(position(SMALL).state)
     player.take_memory(8)
@@ -96,12 +96,12 @@ def test_all_are_told(player):
     assert player.made[LARGE].told == [("use", 7), ("take", 8), "new_game", "stop", "close"]
 
 
-def test_kernels_are_those_of_the_board_s_net_or_of_any(player):
+def test_kernels_come_from_the_boards_net_or_any(player):
     assert player.needs(position(LARGE).state) == [9]
     assert player.needs(position(OneBoard(15, 15, "exact")).state) == [6]
 
 
-def test_two_threads_that_ask_at_once_open_a_net_once_and_its_memory_is_limited():
+def test_concurrent_threads_open_a_net_once_within_memory_limit():
     opened, may_open = [], threading.Event()
 
     def open_net(net):

@@ -50,7 +50,7 @@ def test_random_takes_every_cell():
     assert set(chosen(make_player("gomoku", "random"), [state] * 200)) == set(range(9))
 
 
-def test_one_ply_takes_a_win_and_blocks_one_unless_noise_hides_it():
+def test_one_ply_wins_or_blocks_unless_noise_hides_it():
     wins = gomoku.from_fen("9/9/9/9/2xxxx3/9/2oooo3/9/9 b")
     blocks = gomoku.from_fen("9/9/9/9/2xxx4/9/1xoooo3/9/9 b")
     plain, blind = make_player("gomoku", "one_ply"), make_player("gomoku", "one_ply:noise=20000")
@@ -73,7 +73,7 @@ def test_limits_and_widths():
     assert make("gomoku", "alphabeta:nodes=9,width=7,reduce_after=0,table_mb=1").searcher.options.widths == (7,)
 
 
-def test_they_stand_in_the_known_order():
+def test_players_rank_in_known_order():
     """Alpha-beta beats random play from any opening, and with few playouts so does UCT."""
     from pipeline_src.arena.match import play_match
     from pipeline_src.arena.runner import Board

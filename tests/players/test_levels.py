@@ -84,7 +84,7 @@ def test_a_level_plays_the_moves_of_its_player(game, size, number):
         (11, "level:5", ""),
     ],
 )
-def test_a_level_in_words(size, text, words):
+def test_level_from_text(size, text, words):
     assert level_words(OneBoard(size, size, "freestyle"), "gomoku", text) == words
 
 
@@ -159,7 +159,7 @@ def test_a_clock_makes_no_level_stronger(ladder):
         ("level:1,nodes=5", "has no option 'nodes'; its options: elo"),
     ],
 )
-def test_levels_that_there_are_not_are_refused(ladder, text, complaint):
+def test_unknown_levels_are_refused(ladder, text, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         build_player("gomoku", text)
 

@@ -96,7 +96,7 @@ def test_a_used_player_plays_as_a_new_one(game, text):
         used.close()
 
 
-def test_a_player_that_remembers_is_told_of_a_new_game():
+def test_player_with_memory_is_notified_of_a_new_game():
     class Remembering(Player):
         """Plays by how many moves it has made in this game."""
 

@@ -90,7 +90,7 @@ def test_a_fresh_clone_can_play(game, text, size):
         state, actions = rules.play(state, action), [*actions, action]
 
 
-def test_the_solver_beside_the_net_takes_the_board_s_net_too():
+def test_solver_with_net_takes_the_boards_net():
     player = build_player("gomoku", "zero:simulations=8,solver=20")
     assert OneBoard(9, 9, "freestyle") in player.boards
     state = get_game("gomoku").from_fen("9/9/9/9/xxxx5/oooo5/9/9/9 b freestyle")
@@ -98,7 +98,7 @@ def test_the_solver_beside_the_net_takes_the_board_s_net_too():
     assert get_game("gomoku").format_move(action, 9, 9) == "e5"
 
 
-def test_a_board_without_a_net_is_told_with_those_that_have_one():
+def test_board_without_net_is_named_with_those_that_have_one():
     with pytest.raises(ZugwerkError, match=r"no net for 7x7 freestyle comes .* nets for 9x9 freestyle.*zero:MODEL"):
         build_player("gomoku", "zero").check(get_game("gomoku").initial_state(7))
     with pytest.raises(ZugwerkError, match=r"no net for 8x8 standard comes .* nets for 10x10 standard"):
@@ -150,7 +150,7 @@ def test_a_named_model_comes_first(tmp_path):
         (lambda f: [path.unlink() for path in f.iterdir()], "no net comes with the package.*zero:MODEL"),
     ],
 )
-def test_a_net_that_is_not_what_its_card_says_is_refused(folder, break_it, words):
+def test_net_contradicting_its_card_is_refused(folder, break_it, words):
     break_it(folder)
     with pytest.raises(ZugwerkError, match=words):
         build_player("gomoku", "zero").check(get_game("gomoku").initial_state(9))
@@ -159,7 +159,7 @@ def test_a_net_that_is_not_what_its_card_says_is_refused(folder, break_it, words
 @pytest.mark.parametrize(
     ("name", "game", "text"), [(ZERO, "gomoku", "zero"), ("amazons_net-10x10-standard", "amazons", "nets")]
 )
-def test_a_net_of_another_board_than_its_card_says_is_refused(folder, name, game, text):
+def test_net_for_other_board_than_its_card_is_refused(folder, name, game, text):
     side = {"gomoku": 7, "amazons": 8}[game]
     other = re.sub(r"\d+x\d+", f"{side}x{side}", name)
     for file in folder.glob(f"{name}.*"):

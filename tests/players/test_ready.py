@@ -126,7 +126,7 @@ def test_no_kernel_is_loaded_in_a_game(played, game, name):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_no_kernel_is_compiled_in_a_game_after_ready_with_nothing_on_disk(tmp_path):
+def test_after_ready_no_kernel_is_compiled_in_a_game(tmp_path):
     cold = [(game, *CHEAP[game][name]) for game, name in (("amazons", "random"), ("gomoku", "minimax"))]
     found = play(*((*case, plies) for plies in (300, 1) for case in cold), cache=tmp_path)
     for new, late, _, winner in found[:2]:

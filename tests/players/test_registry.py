@@ -100,7 +100,7 @@ def test_a_text_taken_apart(text, name, value, options):
     ],
 )
 @pytest.mark.usefixtures("shipped")
-def test_what_cannot_be_read_is_said(game, text, complaint):
+def test_unreadable_text_is_named(game, text, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player(game, text)
 
@@ -112,7 +112,7 @@ def test_a_game_without_players():
 
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize("game", ["amazons", "gomoku"])
-def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game, monkeypatch, tmp_path):
+def test_every_maker_takes_options_with_an_example(game, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     names = [name for room in rooms(game) for name in room]
     assert len(names) == len(set(names)) == len(makers_of(game))
@@ -135,7 +135,7 @@ def rooms(game):
         yield getattr(module, "PLAYERS", {}).get(game, {})
 
 
-def test_rooms_are_light():
+def test_packages_import_without_heavy_dependencies():
     """Who plays is known without what they play with."""
     code = "import sys; from pipeline_src.players.registry import makers_of as m; assert m('amazons') and m('gomoku'); "
     code += "sys.exit(bool({'torch', 'numba', 'pyarrow'} & sys.modules.keys()))"

@@ -78,7 +78,7 @@ def test_comments_docstrings_and_blank_lines_do_not_count(old, new):
         ("    return text", "        return text"),
     ],
 )
-def test_all_else_counts(old, new):
+def test_other_code_changes_count(old, new):
     assert old in TEXT
     changed = TEXT.replace(old, new)
     if old != "    return text":
@@ -88,7 +88,7 @@ def test_all_else_counts(old, new):
             read_source(changed)
 
 
-def test_a_docstring_beside_code_leaves_the_code():
+def test_docstring_on_a_line_with_code_is_removed_alone():
     assert read_source('class A: """Doc."""').digest == read_source("class A: ''").digest
     assert read_source('class A: """Doc."""').digest != read_source('class B: """Doc."""').digest
     assert read_source("x = 1; 'a note'; y = 2").digest != read_source("x = 1; 'a note'; y = 3").digest
@@ -122,7 +122,7 @@ def test_the_digest_is_that_of_the_closure_alone(tree):
     assert tree(__init__="version = 2").digest("pipeline_src.a") == before  # changes no output
 
 
-def test_a_packages_own_file_counts_for_what_is_in_it(tree):
+def test_package_init_counts_for_its_modules(tree):
     found = tree(a="import pipeline_src.rules.moves", **{"rules/moves": "x = 1"})
     before = found.digest("pipeline_src.a")
     after = tree(**{"rules/__init__": "import pipeline_src.rules.kernels", "rules/kernels": ""})
@@ -151,7 +151,7 @@ def test_unknown_modules_and_files_are_refused(tree):
         Code().module("/etc/passwd")
 
 
-def test_it_reads_no_module_that_it_describes():
+def test_digests_import_no_described_module():
     program = (
         "import sys; from pipeline_src.project.code import digest; digest('pipeline_src.stages.amazons_train');"
         "print(sorted({'torch', 'numpy', 'numba', 'pipeline_src.games'} & set(sys.modules)))"
@@ -195,7 +195,7 @@ def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     assert own.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_below_one_that_others_may_write_is_not_private(tmp_path):
+def test_folder_below_a_world_writable_one_is_not_private(tmp_path):
     (tmp_path / "open/inner").mkdir(parents=True)
     assert private(tmp_path / "open/inner")
     (tmp_path / "open").chmod(0o777)
@@ -204,7 +204,7 @@ def test_a_folder_below_one_that_others_may_write_is_not_private(tmp_path):
     assert private(tmp_path / "open/inner")
 
 
-def test_a_folder_of_another_user_is_not_private(tmp_path, monkeypatch):
+def test_folder_of_a_different_user_is_not_private(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     assert private(tmp_path) == (tmp_path.stat().st_uid == 0)  # root may write anywhere as it is
     if os.getuid() == 0:
@@ -212,7 +212,7 @@ def test_a_folder_of_another_user_is_not_private(tmp_path, monkeypatch):
         assert not private(tmp_path)
 
 
-def test_a_group_counts_as_its_only_member(tmp_path, monkeypatch):
+def test_group_with_one_member_counts_as_that_user(tmp_path, monkeypatch):
     me = pwd.getpwuid(os.geteuid())
     os.chown(tmp_path, -1, me.pw_gid)
     tmp_path.chmod(0o770)

@@ -28,9 +28,7 @@ def children() -> Iterator[Children]:
         yield some
 
 
-def test_tells_what_became_of_a_target_and_streams_its_lines(
-    checkout: Path, lines: list[str], children: Children
-) -> None:
+def test_reports_result_of_a_target_and_streams_its_lines(checkout: Path, lines: list[str], children: Children) -> None:
     assert repro("toy_crawl", checkout, lines.append, children) == "ran"
     assert "crawled" in lines
     assert repro("toy_crawl", checkout, lines.append, children) == "up to date"
@@ -40,7 +38,7 @@ def test_tells_what_became_of_a_target_and_streams_its_lines(
 
 
 @pytest.mark.slow
-def test_what_the_cache_of_earlier_runs_has_is_restored(checkout: Path, lines: list[str], children: Children) -> None:
+def test_outputs_in_the_run_cache_are_restored(checkout: Path, lines: list[str], children: Children) -> None:
     (checkout / "dvc.yaml").write_text(
         "stages:\n  toy_copy:\n    cmd: cp in.txt out.txt\n    deps: [in.txt]\n    outs: [out.txt]\n"
     )
@@ -52,16 +50,14 @@ def test_what_the_cache_of_earlier_runs_has_is_restored(checkout: Path, lines: l
     assert (checkout / "out.txt").read_text() == "1"
 
 
-def test_a_stage_is_told_how_many_workers_it_may_have(checkout: Path, lines: list[str], children: Children) -> None:
+def test_stage_gets_its_number_of_workers(checkout: Path, lines: list[str], children: Children) -> None:
     add_stage(checkout, "toy_tell", 'echo "workers $ZUGWERK_WORKERS"')
     repro("toy_tell", checkout, lines.append, children, workers=3)
     assert "workers 3" in lines
 
 
 @pytest.mark.slow
-def test_status_knows_of_code_that_was_edited_since_the_last_run(
-    checkout: Path, lines: list[str], children: Children
-) -> None:
+def test_status_sees_code_edited_since_last_run(checkout: Path, lines: list[str], children: Children) -> None:
     """As in the real graph, the digests are an output of stage `code`, of which the others read a key each."""
     (checkout / "dvc.yaml").write_text(
         "stages:\n"
@@ -101,9 +97,7 @@ def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], 
     assert "line 0" in lines
 
 
-def test_what_a_stage_reads_and_nobody_makes_is_named_where_it_is_missing(
-    checkout: Path, lines: list[str], children: Children
-) -> None:
+def test_missing_dependency_without_stage_is_named(checkout: Path, lines: list[str], children: Children) -> None:
     (checkout / "dvc.yaml").write_text(
         "stages:\n  toy_crawl:\n    cmd: cp -r raw/toy/live out\n    deps: [raw/toy/live]\n    outs: [out]\n"
     )
@@ -166,7 +160,7 @@ def test_the_time_limit_ends_the_whole_family(
 
 
 @pytest.mark.slow
-def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: Path, children: Children) -> None:
+def test_exception_ends_whole_process_family_and_next_run_works(checkout: Path, children: Children) -> None:
     class Cancelled(BaseException):
         pass
 
@@ -184,7 +178,7 @@ def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: P
 
 
 @pytest.mark.slow
-def test_the_end_of_all_ends_those_of_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
+def test_ending_all_ends_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     add_stage(checkout, "toy_sleep", "echo asleep && sleep 600")
     with all_end(checkout), Children() as children:

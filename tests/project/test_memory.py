@@ -81,7 +81,7 @@ def test_more_jobs_take_more_memory_in_every_profile(name):
     assert 500 * MIB < sizes[0] < 1 << 36
 
 
-def test_a_target_that_does_not_fit_is_refused_and_too_many_jobs_warn(monkeypatch, caplog):
+def test_target_too_large_is_refused_and_too_many_jobs_warn(monkeypatch, caplog):
     monkeypatch.setattr(memory, "has_gpu", lambda: False)
     targets = disk.graph_targets(LAPTOP)
 

@@ -56,7 +56,7 @@ def test_a_new_checkout_is_committed_and_takes_profiles(checkout):
     assert "is now the profile smoke" in switch_profile("smoke", checkout)
 
 
-def test_its_graph_is_the_clone_s_but_that_the_package_is_no_dependency(checkout):
+def test_graph_is_the_clones_without_the_package_as_dependency(checkout):
     ours, theirs = (yaml.safe_load((folder / "dvc.yaml").read_text())["stages"] for folder in (checkout, ROOT))
     assert ours.pop(CODE) == {**theirs.pop(CODE), "deps": ["params.yaml"], "always_changed": True}
     for mine, its in zip(ours.values(), theirs.values(), strict=True):
@@ -104,14 +104,14 @@ def test_dvc_keeps_its_state_where_no_other_user_can_write(checkout, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["repro"], ["status"], ["profile", "smoke"]])
-def test_elsewhere_commands_of_the_graph_say_how_to_get_a_checkout(tmp_path, monkeypatch, words):
+def test_graph_commands_elsewhere_explain_how_to_get_a_checkout(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     told = CliRunner().invoke(app, words)
     assert "no dvc.yaml here; run this in a checkout: `zugwerk new FOLDER` writes one" in str(told.exception)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_wheel_carries_what_a_checkout_is_made_of():
+def test_wheel_contains_files_of_a_checkout():
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"] == {name: f"pipeline_src/checkout/{name}" for name in sorted(module.FILES)}
     assert {path.split("/")[0] for path in module.INSTALLED.values()} <= set(wheel["packages"])

@@ -3,7 +3,7 @@ from importlib.metadata import version
 from pipeline_src.project import plots_page
 
 
-def test_the_library_is_put_together_once(tmp_path, monkeypatch):
+def test_plots_library_is_built_once(tmp_path, monkeypatch):
     monkeypatch.setattr(plots_page, "cache_root", lambda: tmp_path)
     (tmp_path / f"vega-{version('vl-convert-python')}.js").write_text("kept")
     assert plots_page.bundle() == "kept"

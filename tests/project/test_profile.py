@@ -132,7 +132,7 @@ def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
     assert (tmp_path / "params.yaml").read_text() == rows.replace("seed: 1", "seed: 2")
 
 
-def test_the_laptop_is_restored_after_a_commit_of_another_profile(project):
+def test_laptop_is_restored_after_committing_a_different_profile(project):
     switch_profile("smoke", project)
     commit(project, "Smoke profile, first run")
     switch_profile("laptop", project)
@@ -159,7 +159,7 @@ def test_without_a_commit_the_laptop_cannot_be_restored(project):
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
 def test_every_profile_can_be_left_again(tmp_path, name):
-    """The user's crawl survives, and all else is as it was, but for a blank line below a mapping with comments."""
+    """The user's crawl survives, and all else is as it was, except a blank line below a mapping with comments."""
     command = ["git", "show", "HEAD:./params.yaml"]
     laptop = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     (tmp_path / "profiles").mkdir()
@@ -187,7 +187,7 @@ def test_unknown_profiles_are_refused(project):
     assert (project / "params.yaml").read_text() == LAPTOP
 
 
-def test_what_is_committed_as_params_is_the_laptops():
+def test_committed_params_are_the_laptops():
     committed = subprocess.run(["git", "show", "HEAD:params.yaml"], cwd=ROOT, capture_output=True, text=True)
     current = committed.stdout if committed.returncode == 0 else (ROOT / "params.yaml").read_text()
     assert yaml.safe_load(current)["profile"] == "laptop"
@@ -206,7 +206,7 @@ def test_dvc_reads_the_written_params():
 
 
 @pytest.mark.parametrize("name", ["laptop", *(path.stem for path in sorted((ROOT / "profiles").glob("*.yaml")))])
-def test_params_survive_what_dvc_exp_run_does_to_them(name):
+def test_params_survive_dvc_exp_run(name):
     """``-S`` reads and writes the file by ruamel's own rules, which leave out quotes that a flow mapping would need."""
     text = profile_text(name)
     out = io.StringIO()

@@ -37,7 +37,7 @@ Show = Callable[[Schedule], contextlib.AbstractContextManager[Watch]]
 
 
 class Seen:
-    """A watch that keeps what it is told; `add_failing`'s stage goes on once it hears of a failure."""
+    """A watch that records its calls; `add_failing`'s stage continues once it hears of a failure."""
 
     def __init__(self, checkout: Path | None = None) -> None:
         self.began_, self.ended_, self.checkout = [], [], checkout
@@ -124,7 +124,7 @@ def test_independent_targets_run_at_the_same_time(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_job_is_one_target_at_a_time(checkout: Path) -> None:
+def test_one_job_runs_targets_one_by_one(checkout: Path) -> None:
     for name in ("toy_one", "toy_two", "toy_three"):
         add_stage(checkout, name, "mkdir alone && sleep 0.3 && rmdir alone")
     assert set(states(checkout, 1, targets=["toy_one", "toy_two", "toy_three"]).values()) == {"ran"}
@@ -167,7 +167,7 @@ def test_too_little_disk_or_memory_is_refused_before_the_run(
 
 
 def add_failing(checkout: Path, command: str) -> None:
-    """A stage that fails once another runs, that one, which ends once that is told, a third that waits for a place."""
+    """A stage that fails once another runs, that other, which then ends, and a third that waits for a place."""
     add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.02; done; {command}")
     add_stage(checkout, "toy_beside", "touch begun && until test -e told; do sleep 0.02; done; touch ended")
     add_stage(checkout, "toy_third", "touch third")

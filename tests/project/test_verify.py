@@ -63,7 +63,7 @@ def test_new_outputs_are_undamaged(project):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["report.json", "folder/deep/b.txt"])
-def test_an_output_with_a_flipped_bit_is_named_and_dvc_notices_it(project, name):
+def test_output_with_flipped_bit_is_named_and_dvc_notices(project, name):
     ask_dvc(project, "status")  # so that DVC has all of the copy's files in mind
     turn_a_bit(project / name)
     assert "up to date" in ask_dvc(project, "status")  # which is why there is this check
@@ -85,7 +85,7 @@ def test_a_damaged_file_of_the_cache_is_removed(project):
     assert damaged.read_text() == '"folder/a.txt"'
 
 
-def test_files_of_a_folder_with_a_damaged_list_are_not_read(project):
+def test_files_of_a_folder_with_damaged_list_are_skipped(project):
     (listing,) = (project / ".dvc/cache/files/md5").glob("*/*.dir")
     turn_a_bit(listing)
     assert verify(project) == (FILES - 2, [listing.relative_to(project)], [])

@@ -30,7 +30,7 @@ def record_of(actions, **fields):
     return GameRecord(**{**defaults, "actions": actions, "winner": None, **fields})
 
 
-# The dialect does not escape, so a name that holds a property of the site's cannot always be told from one.
+# The dialect does not escape, so a name that contains a property of the site's may look like one.
 names = st.text(st.characters(codec="utf-8"), max_size=20).filter(lambda name: "]" not in name) | st.sampled_from(
     [
         "lazy\\player",

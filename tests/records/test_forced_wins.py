@@ -36,7 +36,7 @@ def test_positions_are_read(tmp_path):
         ("", "no positions in it"),
     ],
 )
-def test_what_is_no_position_is_named(tmp_path, text, message):
+def test_bad_positions_are_named(tmp_path, text, message):
     with pytest.raises(ZugwerkError, match=message):
         read_forced_wins(write(tmp_path, text))
 

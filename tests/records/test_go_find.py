@@ -114,7 +114,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_part_of_the_board_is_found_as_by_the_slow_reference(small, name, fixed):
+def test_part_of_a_board_is_found_as_by_slow_reference(small, name, fixed):
     games, index = small
     pattern = parse_pattern(PATTERNS[name])
     found = find(index, pattern, fixed=fixed)
@@ -217,6 +217,6 @@ def test_a_text_that_is_no_pattern_says_where(text, message):
 
 
 @pytest.mark.parametrize("area", ["A1", "A1-K3", "A1-pass", "A1-B2-C3", "I1-B2"])
-def test_an_area_that_is_none_is_refused(area):
+def test_bad_areas_are_refused(area):
     with pytest.raises(ZugwerkError):
         part_of(np.zeros((9, 9), np.int8), area)

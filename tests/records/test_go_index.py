@@ -51,7 +51,7 @@ def rows(index):
             for one in map(index.where, range(len(index.games)))]  # fmt: skip
 
 
-def test_games_of_a_folder_and_below_in_the_order_of_their_names(folder, tmp_path):
+def test_games_of_folder_and_subfolders_in_name_order(folder, tmp_path):
     index = update(tmp_path / "index", folder)
     assert rows(index) == [
         ("a.sgf", 1, "ann", 1, 2),
@@ -81,7 +81,7 @@ def test_growing_reads_new_files_alone_and_gives_the_same_bytes(tmp_path, monkey
     assert path.read_bytes() == whole.read_bytes()
 
 
-def test_changed_files_are_read_again_and_games_of_files_that_are_gone_leave(folder, tmp_path, monkeypatch):
+def test_changed_files_are_reread_and_deleted_ones_leave(folder, tmp_path, monkeypatch):
     path, told = tmp_path / "index", []
     update(path, folder)
     (folder / "c.sgf").unlink()
@@ -96,7 +96,7 @@ def test_changed_files_are_read_again_and_games_of_files_that_are_gone_leave(fol
     assert told[-1] == (0, 0, 0, 1), "files that are gone are told without new ones, too"
 
 
-def test_an_interrupted_reading_keeps_what_was_written(folder, tmp_path, monkeypatch):
+def test_interrupted_indexing_keeps_written_parts(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(go_index, "SAVED_EVERY", 1)
 
     def interrupted(growth):
@@ -134,7 +134,7 @@ def test_a_tar_and_an_archive_name_the_game(tmp_path):
     assert index.problems() == []
 
 
-def test_a_file_that_is_no_game_is_told_and_not_read_again(folder, tmp_path, monkeypatch):
+def test_bad_file_is_reported_and_not_read_again(folder, tmp_path, monkeypatch):
     (folder / "bad.sgf").write_text("(;SZ[9];B[cc];W[cc])")
     (folder / "gomoku.sgf").write_text("(;GM[4]SZ[15];B[hh])")
     (folder / "numbers.parquet").write_bytes(b"PAR1 torn")
@@ -148,7 +148,7 @@ def test_a_file_that_is_no_game_is_told_and_not_read_again(folder, tmp_path, mon
     assert names == []
 
 
-def test_a_folder_without_games_is_told(tmp_path):
+def test_folder_without_games_is_reported(tmp_path):
     with pytest.raises(ZugwerkError, match=r"no \.sgf file and no \.parquet archive there"):
         update(tmp_path / "index", tmp_path)
     with pytest.raises(ZugwerkError, match="nowhere: no such folder, tar or archive"):
@@ -168,7 +168,7 @@ def test_a_changed_byte_is_noticed(folder, tmp_path, at):
     assert path.read_bytes() == data
 
 
-def test_a_cut_index_and_one_of_another_version_are_refused_with_what_to_do(folder, tmp_path):
+def test_truncated_or_outdated_index_is_refused_with_advice(folder, tmp_path):
     path = tmp_path / "index"
     update(path, folder)
     data = path.read_bytes()
@@ -183,7 +183,7 @@ def test_a_cut_index_and_one_of_another_version_are_refused_with_what_to_do(fold
         load(path, folder)
 
 
-def test_an_index_of_another_folder_is_left_alone(folder, tmp_path):
+def test_index_of_a_different_folder_is_kept(folder, tmp_path):
     path = tmp_path / "index"
     update(path, folder)
     data = path.read_bytes()
@@ -193,7 +193,7 @@ def test_an_index_of_another_folder_is_left_alone(folder, tmp_path):
     assert path.read_bytes() == data
 
 
-def test_every_folder_has_an_index_of_its_own(tmp_path, monkeypatch):
+def test_every_folder_has_its_own_index(tmp_path, monkeypatch):
     monkeypatch.setenv("ZUGWERK_CACHE", str(tmp_path))
     one, other = default_path(tmp_path / "a"), default_path(tmp_path / "b")
     assert one != other

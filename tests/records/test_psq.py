@@ -34,7 +34,7 @@ def test_reads_stones_names_times_and_who_won():
     assert gomoku.winner(game.state) == "first"
 
 
-def test_the_head_tells_which_player_moved_first():
+def test_head_gives_player_who_moved_first():
     record = parse_psq(WON.replace("1:0, 0", "1:0, 1")).record
     assert (record.first_name, record.second_name, record.winner) == ("Beta", "Alpha", "first")
 
@@ -55,7 +55,7 @@ def test_any_line_ends_and_no_times():
 TIMEOUT = "Piskvorky 20x20, 11:11, 0\n10,10,100\n11,11,100\n12,12,30001\nalpha.zip\nbeta.zip\n-1\n2,Freestyle\n"
 
 
-def test_the_last_line_tells_the_winner_of_a_game_that_no_line_of_stones_ends():
+def test_last_line_gives_winner_of_game_without_a_line():
     record = parse_psq(TIMEOUT).record
     assert (record.winner, record.first_name, record.second_name) == ("second", "alpha.zip", "beta.zip")
     assert parse_psq(TIMEOUT.replace("2,Freestyle", "1,Freestyle")).record.winner == "first"
@@ -67,7 +67,7 @@ def test_the_last_line_tells_the_winner_of_a_game_that_no_line_of_stones_ends():
     assert untimed.winner == "second"
 
 
-def test_after_an_opening_the_stones_alone_tell_the_winner():
+def test_after_an_opening_the_stones_give_the_winner():
     """Player 1 of the Gomocup is who moves first after the opening, whose stones have the time 0."""
     opened = TIMEOUT.replace("10,10,100", "10,10,0")
     assert parse_psq(opened).record.winner is None

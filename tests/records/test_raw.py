@@ -39,7 +39,7 @@ def test_same_games_same_bytes(tmp_path):
     assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_only_what_changes_is_written(tmp_path):
+def test_only_changed_shards_are_written(tmp_path):
     write_raw(tmp_path, GAMES)
     before = contents(tmp_path)
     write_raw(tmp_path, GAMES)
@@ -66,7 +66,7 @@ def test_finished():
     assert [game.finished for game in GAMES] == [True, False, True, False]
 
 
-def test_nothing_there(tmp_path):
+def test_empty_folder(tmp_path):
     with pytest.raises(ZugwerkError, match="amazons_crawl"):
         list(read_raw(tmp_path / "none"))
 

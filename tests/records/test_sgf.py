@@ -110,7 +110,7 @@ def test_the_main_line_is_read_and_variations_are_counted():
     assert game.variations == 3
 
 
-def test_what_follows_two_passes_is_cut():
+def test_moves_after_two_passes_are_cut():
     game = one(f"{HEAD};B[pd];W[tt];B[tt];W[tt];B[aa])")
     assert points(game.record) == ["Q16", "pass", "pass"]
     assert game.cut == 2
@@ -160,7 +160,7 @@ def test_a_capture_and_the_ko_after_it():
         (f"{HEAD}HA[4];W[qf])", "contradiction", 0, "a handicap of '4', but no stones"),
     ],
 )
-def test_what_is_not_a_usable_game_is_named(text, reason, ply, detail):
+def test_unusable_games_are_named(text, reason, ply, detail):
     reject = one(text, gid=3)
     assert isinstance(reject, Reject)
     assert (reject.gid, reject.reason, reject.ply) == (3, reason, ply)
@@ -181,7 +181,7 @@ def test_games_before_one_that_is_cut_off_are_read():
     assert found[1].detail.startswith("many.sgf (game 2 of 2): not SGF, or cut off")
 
 
-def test_empty_games_beside_others_are_left_out():
+def test_empty_games_in_a_collection_are_left_out():
     for text in (f"{HEAD};B[pd])(;)", f"(;)\n{HEAD};B[pd])\n(;)(;)"):
         assert points(one(text).record) == ["Q16"]
     assert one("(;)").record.actions == ()

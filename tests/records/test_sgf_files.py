@@ -30,7 +30,7 @@ def test_a_folder_is_read_by_name_and_below(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
-def test_a_tar_is_read_in_its_order_and_leaves_nothing_on_disk(tmp_path, monkeypatch, mode):
+def test_tar_is_read_in_order_without_unpacking(tmp_path, monkeypatch, mode):
     names = ["z.sgf", "../../evil.sgf", "/abs/a.sgf", "notes.txt", "z.sgf"]
     path = write_tar(tmp_path / "games.tar", names, mode)
     monkeypatch.chdir(tmp_path)
@@ -44,7 +44,7 @@ def test_long_files_are_cut(tmp_path, monkeypatch):
     assert list(read_files(tmp_path)) == [("a.sgf", GAME[:4])]
 
 
-def test_what_is_not_an_archive_is_named(tmp_path):
+def test_file_that_is_no_archive_is_named(tmp_path):
     with pytest.raises(ZugwerkError, match="nowhere: no such folder or tar"):
         list(read_files(tmp_path / "nowhere"))
     with pytest.raises(ZugwerkError, match=r"no \.sgf file there"):
@@ -82,7 +82,7 @@ def test_a_tar_cut_off_between_two_members_is_named(tmp_path):
         list(read_files(path))
 
 
-def test_an_experiment_in_its_own_folder_says_why_untracked_records_are_missing(tmp_path, monkeypatch):
+def test_experiment_in_own_folder_explains_missing_untracked_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ZugwerkError, match=r"^mine: no such folder or tar of SGF files$"):
         list(read_files("mine"))

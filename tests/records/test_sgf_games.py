@@ -131,7 +131,7 @@ def test_results(text, winner, resigned):
         ("(;GM[2];B[hh])", "other_game", -1, "GM['2']"),
     ],
 )
-def test_what_is_not_a_usable_game_is_named(text, reason, ply, detail):
+def test_unusable_games_are_named(text, reason, ply, detail):
     reject = one(text)
     assert isinstance(reject, Reject)
     assert (reject.reason, reject.ply) == (reason, ply), reject.detail

@@ -40,7 +40,7 @@ def test_nothing_after_a_name_in_a_declared_charset_is_swallowed(charset, place)
 
 
 @given(st.sampled_from(sorted(LAST_BYTE)), st.text(st.characters(exclude_categories=["C", "Z"]), max_size=6))
-def test_a_record_in_a_declared_charset_is_kept_as_it_is_or_rejected(charset, name):
+def test_record_in_declared_charset_is_kept_or_rejected(charset, name):
     escaped = name.replace("\\", "\\\\").replace("]", "\\]").replace(":", "\\:")
     text = f"(;GM[1]CA[{charset}]SZ[19]PB[{escaped}]KM[6.5]RE[W+];B[qd];W[dd])"
     try:
@@ -66,11 +66,11 @@ def test_utf8_needs_no_charset(name):
 @pytest.mark.parametrize(
     "name", ["J\xf6rg", "Andr\xe9", "\xc9ric", "\xd3 Briain", "Bj\xf8rn \xc5se", "caf\xe9, 6\xbd points", "\xa9 ann"]
 )
-def test_latin_1_without_a_charset_is_read_where_it_can_be_nothing_else(name):
+def test_undeclared_latin_1_is_read_where_unambiguous(name):
     assert one(f"(;GM[1]SZ[19]PB[{name}];B[qd])".encode("latin-1")).record.first_name == name
 
 
-def test_escapes_of_iso_2022_jp_and_byte_order_marks_tell_the_charset():
+def test_iso_2022_jp_escapes_and_byte_order_marks_give_charset():
     text = "(;GM[1]SZ[19]PB[\u8868\u5341]RE[B+R];B[qd])"
     for charset in ("iso2022_jp", "utf-16", "utf-8-sig"):
         record = one(text.encode(charset)).record
@@ -95,13 +95,13 @@ def test_escapes_of_iso_2022_jp_and_byte_order_marks_tell_the_charset():
         ("(;CA[GBK]PB[\u674e];B[qd])".encode("gbk") + "(;CA[Big5]PB[\u674e];B[qd])".encode("big5"), "several charsets"),
     ],
 )
-def test_what_can_be_read_in_two_ways_is_ambiguous(data, words):
+def test_text_with_two_readings_is_ambiguous(data, words):
     found = one(data)
     assert found.reason == "ambiguous"
     assert words in found.detail
 
 
-def test_a_declared_charset_that_the_bytes_contradict_gives_way_to_utf8():
+def test_declared_charset_contradicted_by_bytes_gives_way_to_utf8():
     name = "\U0001f600"
     assert one(f"(;GM[1]CA[EUC-JP]SZ[19]PB[{name}];B[qd])".encode()).record.first_name == name
     assert one(f"(;GM[1]CA[]SZ[19]PB[{name}];B[qd])".encode()).record.first_name == name
@@ -113,7 +113,7 @@ def test_a_text_that_mentions_a_charset_declares_none():
     assert decode(b"(;CA[UTF-8]C[ CA[GBK\\]\xc3\xa9])").endswith("\xe9])")
 
 
-def test_a_charset_that_disagrees_with_ascii_is_none():
+def test_charset_incompatible_with_ascii_is_ignored():
     for name in ("UTF-16", "UTF-32", "cp500", "hex", "rot13", "idna", "shift_jis_2004", "no\nsuch"):
         with pytest.raises(RecordError, match="bad_text: no such charset"):
             decode(f"(;GM[1]CA[{name}]SZ[19];B[qd])".encode())

@@ -92,7 +92,7 @@ def test_the_command_prints_tables_and_the_path_of_the_page(project, tmp_path, m
         command("workspace", "HEAD", tmp_path / "out", True, False)
 
 
-def test_dvc_draws_plots_in_a_clone_where_make_setup_has_not_run(tmp_path):
+def test_dvc_draws_plots_in_clone_before_make_setup(tmp_path):
     """The project has the committed .dvc/config and no .dvc/plots.html."""
     project = make_project(tmp_path)
     ask_dvc(project, "plots", "diff", "--out", "drawn", "HEAD~1", "HEAD")

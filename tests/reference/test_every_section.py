@@ -58,7 +58,7 @@ def without(value, path):
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_whatever_stands_in_a_section_it_is_read_or_refused_by_name(section):
+def test_any_section_value_is_read_or_refused_by_name(section):
     messages = []
     for path in places(TREE[section]):
         variants = [replaced(TREE[section], path, wrong) for wrong in WRONG]

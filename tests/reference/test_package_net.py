@@ -1,4 +1,4 @@
-"""A trained net that becomes one of the package: its card tells of the checkout that made it."""
+"""A trained net that becomes one of the package: its card names the checkout that made it."""
 
 import functools
 import json

@@ -91,7 +91,7 @@ def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, 
     assert read == least(stage.listed[target])
 
 
-def test_keys_below_a_listed_one_are_listed_and_those_beside_it_are_not():
+def test_keys_below_a_listed_one_are_listed_siblings_are_not():
     stage = graph_of("laptop")["growing_board"]
     read = ["growing_larger.9.before", "growing_train.batch", "growing_first.size", "parallel"]
     assert unlisted_keys(stage, "growing_board@9", read) == []
@@ -99,11 +99,11 @@ def test_keys_below_a_listed_one_are_listed_and_those_beside_it_are_not():
     assert unlisted_keys(stage, "growing_board@9", [*read, *others]) == sorted(others)
 
 
-def test_a_stage_that_depends_on_all_of_params_yaml_may_read_any_key():
+def test_stage_depending_on_all_params_may_read_any_key():
     assert unlisted_keys(read_graph(ROOT / GRAPH)[CODE], CODE, ["seed", "amazons_train.width"]) == []
 
 
-def test_a_checked_stage_ends_with_status_1_where_it_has_read_what_is_not_listed(tmp_path):
+def test_checked_stage_fails_after_reading_an_unlisted_key(tmp_path):
     shutil.copy(ROOT / "params.yaml", tmp_path)
     text = (ROOT / GRAPH).read_text()
     listed = "params: [artifacts/code.json: [code.joseki_build], joseki_build]"

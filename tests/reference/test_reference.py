@@ -30,7 +30,7 @@ def test_pages_are_up_to_date():
     assert not outdated(ROOT), "run make docs"
 
 
-def test_a_page_with_another_param_or_that_is_missing_is_out_of_date(project):
+def test_page_with_other_params_or_missing_is_out_of_date(project):
     (project / FOLDER / "cli.md").unlink()
     params = project / "params.yaml"
     params.write_text(re.sub(r"^seed: \d+$", "seed: 17", params.read_text(), flags=re.MULTILINE))
@@ -54,7 +54,7 @@ def models(kind, name):
         yield from models(get_args(kind)[-1 if get_origin(kind) is dict else 0], name)
 
 
-def test_every_key_has_a_description_and_every_section_a_docstring_of_its_own():
+def test_every_key_has_a_description_and_section_a_docstring():
     for section, kind in {"": TopLevel, **SECTIONS}.items():
         for name, model in models(kind, section):
             assert model.__doc__ not in (None, Params.__doc__), name
@@ -91,7 +91,7 @@ def test_all_params_of_every_profile_are_read(name):
         assert board.before in {*found.growing_larger, str(found.growing_first.size)}
 
 
-def test_a_profile_written_into_params_keeps_the_line_that_names_the_schema():
+def test_profile_written_into_params_keeps_schema_line():
     first = (ROOT / "params.yaml").read_text().splitlines()[0]
     assert first == "# yaml-language-server: $schema=docs/reference/params.schema.json"
     assert all(profile_text(path.stem).splitlines()[0] == first for path in profiles())

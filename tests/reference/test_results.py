@@ -58,19 +58,6 @@ def test_the_summary_has_a_verdict_on_each_published_system(project):
     assert list(filled_pages(project).values()) == [text]
 
 
-def test_sizes_of_the_graph_are_compared_if_both_are_committed(project):
-    """What the checkout itself has made changes no page."""
-    for profile, positions in (("laptop", 12), ("overnight", 3000)):
-        rows = {"positions": {"ours": positions, "low": None, "high": None, "n": None}, profile: {"ours": 1.5}}
-        rows["mean_margin" if profile == "laptop" else "accuracy"] = rows.pop(profile)
-        (project / f"docs/measured/{profile}.json").write_text(json.dumps({"search_depth": rows}))
-    reports = project / "artifacts/reports/depth"
-    reports.mkdir(parents=True)
-    (reports / "evaluate.json").write_text(json.dumps({"positions": 99}))
-    rows = [line for line in filled(project, "sizes").splitlines() if line.startswith("|")][2:]
-    assert rows == ["| Search depth chosen by a net | labelled positions | 81,742,572 | 12 | 3,000 |"]
-
-
 def test_blocks_of_a_page_are_written_separately(project):
     (project / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
     (text,) = filled_pages(project).values()
@@ -80,7 +67,7 @@ def test_blocks_of_a_page_are_written_separately(project):
 
 
 @pytest.mark.parametrize("block", ["<!-- made: summary -->\nold\n", "<!-- made:summary -->\nold\n<!-- made: end -->\n"])
-def test_a_block_that_is_not_closed_or_not_read_is_an_error(project, block):
+def test_unclosed_or_unknown_block_is_an_error(project, block):
     (project / "README.md").write_text(block + BLOCK.format("summary"))
     with pytest.raises(ZugwerkError, match=r"README\.md: a block is '<!-- made: NAME WORDS -->'"):
         filled_pages(project)
@@ -106,7 +93,7 @@ def test_the_results_have_a_section_for_each_system(project):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, sizes, figures, "),
+        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, figures, "),
         ("figures search_depths", "'made: figures search_depths': a system, then figures of it"),
         ("figures search_depth", "'made: figures search_depth': a system, then figures of it"),
         ("figures search_depth wins", "'made: figures search_depth wins'"),

@@ -25,7 +25,7 @@ def test_a_commit_is_unpacked_and_removed_afterwards(project):
     assert not folder.exists()
 
 
-def test_reports_that_git_does_not_have_come_from_the_cache_of_dvc(tmp_path):
+def test_reports_missing_in_git_come_from_dvc_cache(tmp_path):
     project = make_project(tmp_path)
     stages = {
         name: {"outs": [{"path": f"artifacts/reports/amazons/{name}", "md5": digest}]}

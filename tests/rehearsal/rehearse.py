@@ -177,7 +177,7 @@ class Rehearsal:
 def time_to_end(process):
     """Seconds until a process has ended, and for how many of them it waited for a processor, which others had.
 
-    The second number is 0 where the system does not tell it.
+    The second number is 0 where the system does not report it.
     """
     begun, before = time.monotonic(), queued(process.pid)
     after = before

@@ -58,7 +58,7 @@ class Game:
     """Of the players when it was played, as its record has them."""
     turns: list[str]
     ending: str
-    """``resign``, ``time`` (nothing tells it), ``position``, or ``running``."""
+    """``resign``, ``time`` (not in the record), ``position``, or ``running``."""
     bad: str = ""
 
     @property
@@ -138,7 +138,7 @@ class Site:
         self._changed()
 
     def finish(self, count):
-        """Let some of the games that go on end."""
+        """Let some of the unfinished games end."""
         for game in [game for game in self.games.values() if not game.over][:count]:
             game.ending = "resign"
         self._changed()

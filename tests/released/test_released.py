@@ -1,4 +1,4 @@
-"""Names that users of the last version wrote are there, or a note tells; its files are read, or refused with a reason.
+"""Names that users of the last version wrote exist, or a note says so; its files are read, or refused with a reason.
 
 A folder here is a released version: its public surface (`surface`), and files that its code wrote. At
 a release, add one: ``python -m tests.released.surface > tests/released/VERSION/surface.txt``.
@@ -78,7 +78,7 @@ def is_told(name, text):
     return any(re.search(rf"`{re.escape(whole)}[`(.:]", text) for whole in wholes)
 
 
-def test_what_a_release_breaks_is_told():
+def test_breaking_changes_are_noted():
     last = VERSIONS[-2] if VERSIONS[-1] == __version__ else VERSIONS[-1]
     gone = broken((HERE / last / "surface.txt").read_text().splitlines(), surface())
     untold = [name for name in gone if not is_told(name, notes(__version__))]
@@ -114,7 +114,7 @@ def test_the_surface_of_a_release_does_not_change():
         ("route GET /api/a", "route GET /api/a", False),
     ],
 )
-def test_a_break_is_seen(then, now, gone):
+def test_breaking_change_is_found(then, now, gone):
     assert bool(broken([then], [now])) == gone
 
 
@@ -130,7 +130,7 @@ def test_a_break_is_seen(then, now, gone):
         ("command zugwerk play --size", "zugwerk play --size is gone", False),
     ],
 )
-def test_a_note_is_seen(name, text, told):
+def test_note_in_changelog_is_found(name, text, told):
     assert is_told(name, text) == told
 
 
@@ -153,6 +153,6 @@ def test_records_of_0_1_are_read():
     assert (game.game, game.gid, game.actions, game.winner) == ("gomoku", 7, (40, 31, 41), "first")
 
 
-def test_a_library_of_0_1_is_refused_with_what_to_do():
+def test_library_of_0_1_is_refused_with_advice():
     with pytest.raises(ZugwerkError, match=r"library\.joseki: a library of version '1', .* reads 2; build it"):
         load(OLD / "library.joseki")

@@ -33,7 +33,7 @@ def estimate(value, low, high, n=100):
 
 
 def write(folder, score, loss, seed=1, wins=10, extra=None):
-    """The files of one version: a headline figure, and other metrics beside it."""
+    """The files of one version: a headline figure and other metrics."""
     reports = folder / "artifacts/reports/amazons"
     reports.mkdir(parents=True, exist_ok=True)
     match = {"random": {"score": score, "wins": wins, "margin": estimate(loss, loss - 1, loss + 1)}, **(extra or {})}

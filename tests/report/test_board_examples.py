@@ -69,7 +69,7 @@ def test_a_square_board_has_pieces_heat_and_marks():
     assert written(found.svg) == {"90": ("86", "96", "#fff"), "25": ("86", "34", "#111")}
 
 
-def test_a_line_board_has_numbered_stones_and_a_ring_on_the_last():
+def test_line_board_has_numbered_stones_and_marks_last():
     found = picture("gomoku", STONES)
     assert found.win_rate == ""
     fills = [(c.get("cx"), c.get("cy"), c.get("fill")) for c in shapes(found.svg, "circle")]
@@ -89,7 +89,7 @@ def test_heat_hides_lines_and_is_no_stone():
     assert shapes(picture("gomoku", depths).svg, "rect")[2].get("fill-opacity") == "0.36"
 
 
-def test_a_go_board_has_its_nine_dots_and_no_file_i():
+def test_go_board_has_nine_star_points_and_no_file_i():
     found = picture("go", Panel(label="", board=("." * 19,) * 19, last=("J10",)))
     assert len(shapes(found.svg, "circle")) == 9 + 1
     assert "I" not in [text.text for text in shapes(found.svg, "text")]
@@ -126,7 +126,7 @@ base = picture("gomoku", changed(STONES, texts={"b3": "1"})).svg
         ({"label": 3}, "expected str, found 3"),
     ],
 )
-def test_a_file_of_another_shape_is_refused_by_name(tmp_path, values, complaint):
+def test_file_with_other_shape_is_refused_by_name(tmp_path, values, complaint):
     path = tmp_path / POSITIONS
     write_examples(path, [example(STONES)])
     tree = read_json(path)
@@ -137,7 +137,7 @@ def test_a_file_of_another_shape_is_refused_by_name(tmp_path, values, complaint)
     assert str(path) in str(error.value)
 
 
-def test_a_missing_file_and_a_file_without_a_list_are_refused(tmp_path):
+def test_missing_file_and_file_without_list_are_refused(tmp_path):
     with pytest.raises(ZugwerkError, match=r"reports/positions\.json: no such file; `dvc repro` makes it"):
         examples(tmp_path)
     write_json(tmp_path / POSITIONS, {})

@@ -72,7 +72,7 @@ OTHER = {"player": "mcts:playouts=100"}
     ],
 )
 @pytest.mark.parametrize("current", [True, False])
-def test_a_figure_of_other_params_than_its_description_is_left_out(tmp_path, section, left, current):
+def test_figure_for_other_params_than_described_is_left_out(tmp_path, section, left, current):
     own = {"seed": 1, "gomoku_evaluate": section}
     reports = tmp_path / "artifacts/reports/gomoku"
     reports.mkdir(parents=True)
@@ -152,7 +152,7 @@ def estimate(value, n):
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": n}
 
 
-def test_the_checkouts_own_run_is_first_then_the_measurement_with_most_games(tmp_path):
+def test_own_run_is_first_then_measurement_with_most_games(tmp_path):
     write_measurements(tmp_path)
     row = figures(tmp_path)["amazons_net"]["score_vs_random"]
     assert [(one["label"], one["ours"], one["n"]) for one in (row, *row["others"])] == [
@@ -220,7 +220,7 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
         ),
     ],
 )
-def test_a_figure_names_the_player_and_whose_games_it_learned_from(tmp_path, changes, best, models):
+def test_figure_names_player_and_source_of_training_games(tmp_path, changes, best, models):
     write_gomoku(tmp_path, WITH_SOLVER | {"best_of": 5} | changes)
     found = figures(tmp_path)["gomoku_zero"]
     assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, "its own games")
@@ -261,14 +261,14 @@ def test_a_measurement_of_other_code_comes_last(tmp_path, old_code, behind, prof
         ({"amazons_net": []}, "amazons_net"),
     ],
 )
-def test_a_profile_s_file_with_an_unknown_figure_is_refused_by_name(tmp_path, tree, named):
+def test_profile_file_with_unknown_figure_is_refused_by_name(tmp_path, tree, named):
     write_measurements(tmp_path)
     (tmp_path / "docs/measured/overnight.json").write_text(json.dumps(tree))
     with pytest.raises(ZugwerkError, match=rf"overnight\.json: {named}: not in the registry"):
         figures(tmp_path)
 
 
-def test_a_committed_run_of_the_same_profile_stands_beside_the_own_one(tmp_path):
+def test_committed_run_of_same_profile_is_shown_with_own_run(tmp_path):
     write_measurements(tmp_path)
     night = tmp_path / "docs/measured/overnight.json"
     night.rename(night.with_name("laptop.json"))
@@ -292,7 +292,7 @@ def test_times_of_the_last_run_are_not_committed(tmp_path):
     assert figures(tmp_path, run=False)["joseki"]["encode_us"]["ours"] is None
 
 
-def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_reports():
+def test_every_figure_names_a_stage_and_its_report():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     checked = 0
     for rows in REGISTRY.values():
@@ -337,7 +337,7 @@ def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
         figures(tmp_path)
 
 
-def test_nets_as_printed_are_called_so_and_kept_ones_stand_behind_ours(tmp_path):
+def test_nets_as_printed_are_labelled_and_kept_ones_come_second(tmp_path):
     params = profile_tree("as_printed", ROOT)
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
     path = "artifacts/reports/amazons/evaluate/soft_argmax.json"

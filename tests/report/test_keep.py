@@ -1,4 +1,4 @@
-"""The figures of a run at another profile are kept beside those that are known."""
+"""The figures of a run at another profile are kept in addition to known ones."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ def test_keep_refuses_a_graph_that_was_not_run(night):
     assert (night / "docs/measured/overnight.json").read_text() == before
 
 
-def test_a_run_with_other_values_than_the_profile_s_is_kept_beside_it(night):
+def test_run_with_changed_values_is_kept_separately(night):
     keep(night)
     before = (night / "docs/measured/overnight.json").read_text()
     for name in ("params.yaml", "dvc.lock"):
@@ -77,7 +77,7 @@ def test_a_run_with_other_values_than_the_profile_s_is_kept_beside_it(night):
     assert {"overnight", "overnight,amazons_match.loss=z"} <= labels.keys()
 
 
-def test_a_run_with_many_other_values_wants_a_profile_of_its_own(night):
+def test_run_with_many_changed_values_needs_its_own_profile(night):
     text = (night / "params.yaml").read_text()
     (night / "params.yaml").write_text(text.replace("seed: 1", "seed: 2").replace("x", "z").replace("10", "8"))
     with pytest.raises(ZugwerkError, match=r"params\.yaml: seed, amazons_match\.loss, amazons_samples\.size: not the"):
@@ -90,7 +90,7 @@ def at_laptop(night):
     return night
 
 
-def test_of_the_committed_profile_the_reports_are_kept_too(night):
+def test_reports_of_the_committed_profile_are_kept_too(night):
     reports = at_laptop(night) / "artifacts/reports"
     (reports / "amazons/curve.csv").write_text("step,loss\n1,0.5\n")
     (reports / "amazons/match.timings.json").write_text("{}")
@@ -131,7 +131,7 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
     ]
 
 
-def test_counts_have_to_be_the_same_and_times_are_not_compared(night):
+def test_counts_must_agree_and_times_are_not_compared(night):
     lock = yaml.safe_load((at_laptop(night) / "dvc.lock").read_text())
     lock["stages"]["amazons_samples"]["params"]["params.yaml"] = {"seed": 1}
     (night / "dvc.lock").write_text(yaml.safe_dump(lock))

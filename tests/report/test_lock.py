@@ -54,7 +54,7 @@ def test_a_folder_as_input_includes_all_outputs_in_it(lock):
     assert not lock().is_current("reports/all.svg", "draw")
 
 
-def test_a_file_is_current_if_all_items_of_its_stage_are(lock):
+def test_file_is_current_if_all_items_of_stage_are(lock):
     assert lock().is_current("reports/samples.timings.json", "samples")
     assert not lock().is_current("reports/times.json", "train")
     assert not lock().is_current("", "unknown")

@@ -18,7 +18,7 @@ PARENTS = {"rejects_by_reason", "winner_by", "sources", "by_variant", "skipped",
 ESTIMATED = ("score", "fraction", "F1", "Elo", "squared error", "squares left")
 """How the units of figures begin that are estimates."""
 SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"}
-"""Figures told as fractions, whose metric is a score: without draws both are the same."""
+"""Figures given as fractions, whose metric is a score: without draws both are the same."""
 
 
 def units():
@@ -53,7 +53,7 @@ def unit_of(name):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(REPORTS).as_posix())
-def test_every_leaf_is_a_number_or_an_estimate_and_has_a_unit(path):
+def test_every_leaf_is_number_or_estimate_with_unit(path):
     for keys, leaf in leaves(json.loads(path.read_text(encoding="utf-8"))):
         assert unit_of(name_of(keys)) is not None, f"{'.'.join(keys)}: docs/glossary.md does not have it"
         if isinstance(leaf, dict):

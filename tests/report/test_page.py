@@ -79,7 +79,7 @@ def test_the_page_opens_with_the_verdict_and_folds_the_tables(checkout):
 
 
 @pytest.mark.slow
-def test_charts_have_tooltips_offline_and_are_pictures_for_those_who_do_not_see(browser, tmp_path):  # noqa: F811
+def test_charts_have_offline_tooltips_and_text_alternatives(browser, tmp_path):  # noqa: F811
     write(tmp_path)
     page.write_report(tmp_path / "out", tmp_path)
     complaints = []
@@ -120,7 +120,7 @@ def test_text_of_a_file_is_no_markup(checkout):
     assert "&lt;script&gt;alert(1)" in text
 
 
-def test_a_damaged_metrics_file_is_named_and_the_old_page_stays(checkout):
+def test_damaged_metrics_file_is_named_and_old_page_kept(checkout):
     page.write_report(checkout / "out", checkout)
     before = (checkout / "out/index.html").read_bytes()
     (checkout / "artifacts/reports/joseki/build.json").write_text('{"games": 5')

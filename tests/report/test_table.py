@@ -42,7 +42,7 @@ def test_smaller_measurements_come_below_the_first():
     assert [line.split("|")[-3].strip() for line in text[-2:]] == ["measured", "laptop"]
 
 
-def test_a_committed_run_is_left_out_where_the_own_one_has_the_same_value():
+def test_committed_run_equal_to_own_one_is_left_out():
     kept = ROW | {"from": "measured", "label": "laptop, committed"}
     assert len(lines({"score": ROW | {"others": [kept]}})) == 1
     assert len(lines({"score": ROW | {"others": [kept | {"ours": 0.7}]}})) == 2

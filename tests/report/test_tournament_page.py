@@ -1,4 +1,4 @@
-"""The page of a tournament: what is in the file, and that it works in a browser with nothing beside it."""
+"""The page of a tournament: what is in the file, and that it works in a browser without other files."""
 
 import json
 import re

@@ -29,7 +29,7 @@ def measure(project, system, name="overnight", **figures):
     (project / f"docs/measured/{name}.json").write_text(json.dumps({system: rows}))
 
 
-def test_every_claim_is_about_figures_of_the_registry_and_shows_the_published_value():
+def test_every_claim_uses_registry_figures_and_shows_published_value():
     claims = {name: system.claim for name, system in SYSTEMS.items() if system.claim}
     assert len(claims) == 5
     for name, claim in claims.items():
@@ -79,7 +79,7 @@ def test_without_a_measurement_nothing_is_claimed(project):
     assert {one.outcome for one in verdicts(figures(project))} == {"not measured"}
 
 
-def test_the_own_run_stands_beside_the_best_measurement_which_is_of_a_larger_profile(project):
+def test_own_run_is_shown_with_best_measurement_of_larger_profile(project):
     measure(project, "joseki", "laptop", clashes_unresolved=(0, None, None))
     (project / "artifacts/reports/joseki").mkdir(parents=True)
     (project / "artifacts/reports/joseki/build.json").write_text(json.dumps({"clashes_unresolved": 44}))
@@ -104,7 +104,7 @@ def test_a_run_without_the_deciding_figure_shows_another_by_name(project):
     assert verdict.outcome == "not measured"
 
 
-def test_figures_of_our_own_net_have_no_published_value_beside_them():
+def test_figures_of_our_own_net_show_no_published_value():
     ours = [figure for figure in REGISTRY["search_depth"].values() if figure.words.startswith("our net")]
     assert len(ours) > 4
     assert all(replace(figure, published=None) == figure for figure in ours)

@@ -1,4 +1,4 @@
-"""The search knows no game: three in a row, solved, beside a plain search of the whole tree."""
+"""The search knows no game: three in a row, solved, compared with a plain search of the whole tree."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_games_are_solved_exactly(board, variant):
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "tiny table"])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
-def test_values_at_each_depth_are_those_of_a_search_without_cuts(depth, variant):
+def test_values_at_each_depth_equal_search_without_cuts(depth, variant):
     state = line_state("....", ".x..", "..o.")
     for seed in range(3):
         evaluator = line_evaluator(state, seed)
@@ -50,7 +50,7 @@ def test_values_at_each_depth_are_those_of_a_search_without_cuts(depth, variant)
         assert result.depth == depth or abs(result.value) > PROVEN
 
 
-def test_the_variation_is_legal_and_its_end_is_worth_the_value():
+def test_variation_is_legal_and_its_end_has_the_value():
     state, depth = line_state("....", "....", "...."), 4
     evaluator = line_evaluator(state)
     result = AlphaBeta(evaluator, Options(widths=(0,))).search(state, Limit(depth=depth))
@@ -63,7 +63,7 @@ def test_the_variation_is_legal_and_its_end_is_worth_the_value():
         assert (-1) ** (i + 1) * negamax(after, evaluator, depth - 1 - i, i + 1) == pytest.approx(result.value)
 
 
-def test_a_win_at_once_is_taken_and_a_loss_put_off():
+def test_immediate_win_is_taken_and_loss_delayed():
     won = line_state("xx.", "oo.", "...")
     result = AlphaBeta(line_evaluator(won)).search(won, Limit(depth=5))
     assert (result.action, result.value, result.depth) == (2, 9999.0, 1)
@@ -78,7 +78,7 @@ def test_a_finished_game_is_refused():
         AlphaBeta(line_evaluator(over)).search(over, Limit(depth=2))
 
 
-def test_a_narrow_search_looks_at_the_best_of_each_ply_only():
+def test_narrow_search_considers_best_of_each_ply_only():
     """Width one follows the best one-ply value down."""
     state = line_state("....", "....", "....")
     evaluator = line_evaluator(state, 5)
@@ -91,7 +91,7 @@ def test_a_narrow_search_looks_at_the_best_of_each_ply_only():
     assert list(result.pv) == line
 
 
-def test_where_all_that_a_narrow_search_looks_at_loses_it_looks_at_the_rest():
+def test_narrow_search_widens_where_all_its_moves_lose():
     """The best one-ply value lets the other side win; one square further down the list the line is shut."""
     state = line_state("xx.", "o..", "...", side=1)
     evaluator = LineEvaluator(np.array([0, 0, -1, 0, 5, 0, 0, 0, 0], np.float32))

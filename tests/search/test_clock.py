@@ -31,7 +31,7 @@ def test_no_game_is_lost_on_time(own, increment, plies):
 
 
 @pytest.mark.parametrize("plies", [70, 92])
-def test_the_time_is_used_and_most_of_it_in_the_middle_game(plies):
+def test_time_is_used_mostly_in_the_middle_game(plies):
     left, given = play_game(900e3, 0, plies)
     assert max(left) < 0.25 * 900e3
     first, middle, last = given[:8], given[20:36], given[-8:]
@@ -40,7 +40,7 @@ def test_the_time_is_used_and_most_of_it_in_the_middle_game(plies):
     assert mean[1] > 1.4 * mean[2]
 
 
-def test_an_increment_is_spent_too():
+def test_increments_are_spent():
     without, _ = play_game(60e3, 0, 80)
     _, given = play_game(60e3, 5e3, 80)
     assert sum(given) > 60e3 * 2 + 0.5 * 5e3 * 80
@@ -53,7 +53,7 @@ def test_an_almost_empty_clock_gives_less_than_is_on_it(own):
         assert 0 < movetime_ms(Clock(own, 1e3, increment), 30, 40) <= own / 2
 
 
-def test_a_single_move_is_never_given_more_than_a_safe_part():
+def test_single_move_gets_at_most_a_safe_part():
     for played, expected in ((0, 80), (40, 40), (78, 2), (120, 16)):
         assert movetime_ms(Clock(100e3, 100e3), played, expected) <= 20e3
 

@@ -9,7 +9,7 @@ from pipeline_src.search.limits import Limit, SearchResult, Slices, repeated, se
 @pytest.mark.parametrize(
     ("movetime", "seconds"), [(4, 0.003), (50, 0.046), (300, 0.285), (1000, 0.98), (60_000, 59.98)]
 )
-def test_a_search_is_told_to_end_before_its_time_is_over(movetime, seconds):
+def test_search_ends_before_its_time_is_over(movetime, seconds):
     assert searching_seconds(movetime) == pytest.approx(seconds)
 
 
@@ -33,7 +33,7 @@ def test_an_endless_search_repeats_its_last_report_with_new_nodes():
 
 
 @pytest.mark.parametrize("limit", [Limit(depth=3), Limit(nodes=3), Limit(movetime_ms=3)])
-def test_a_search_with_a_limit_reports_only_what_it_finds(limit):
+def test_limited_search_reports_only_new_results(limit):
     told = []
     with repeated(told.append, limit, lambda: 50) as tell:
         assert tell == told.append

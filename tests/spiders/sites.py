@@ -37,7 +37,7 @@ CRAWLING = (
     *(f"scrapy.core.downloader.{name}" for name in ("contextfactory", "handlers.http11")),
     *(f"scrapy.downloadermiddlewares.{name}" for name in ("httpcache", "httpcompression", "offsite", "robotstxt")),
 )
-"""What a crawl imports, but for Twisted's reactor, which each process has for itself."""
+"""Imports of a crawl, except Twisted's reactor, which each process has for itself."""
 RESOLVING = ("tests.rehearsal.resolved", *CRAWLING)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 QUIRKS = QuirkParams(

@@ -101,7 +101,7 @@ def test_all_quirks_at_once(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_crawl_goes_on_and_ends_in_the_same_bytes(plain, tmp_path, how):
+def test_killed_crawl_resumes_to_the_same_bytes(plain, tmp_path, how):
     with_archive(tmp_path, games())
     slow = quirks(slow=1.0, slow_s=0.03)
     write_params(tmp_path, quirks=slow)
@@ -160,7 +160,7 @@ def test_an_own_folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_was_crawled_is_copied_without_asking_anybody(tmp_path):
+def test_crawled_games_are_copied_without_requests(tmp_path):
     with serving(games()[:9], tmp_path) as (url, _):
         assert crawl(tmp_path, url)[0] == 0
     assert stage(tmp_path, source=LIVE) == (0, "")
@@ -175,7 +175,7 @@ def test_what_was_crawled_is_copied_without_asking_anybody(tmp_path):
 
 
 @pytest.mark.parametrize("source", ["live", "replica"])
-def test_words_that_were_sources_once_are_explained(tmp_path, source):
+def test_former_source_names_are_explained(tmp_path, source):
     status, said = stage(tmp_path, source=source)
     assert status == 1
     assert "source must be a path" in said

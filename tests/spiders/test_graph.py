@@ -143,7 +143,7 @@ class Direct:
         return future
 
 
-def test_a_flow_asks_the_site_when_it_is_told_to(checkout, monkeypatch):
+def test_flow_crawls_the_site_on_request(checkout, monkeypatch):
     from flows import targets
 
     log = logging.getLogger("flow")
@@ -170,7 +170,7 @@ def test_a_flow_asks_the_site_when_it_is_told_to(checkout, monkeypatch):
             bring(refresh_crawl=True)
 
 
-def test_a_flow_s_crawl_ends_with_the_flow_and_keeps_what_came(checkout):
+def test_crawl_of_a_flow_ends_with_it_and_keeps_results(checkout):
     call = "import pathlib, flows.targets; from pipeline_src.project.children import Children\n"
     call += "with Children() as c: flows.targets.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
     with serving(site()) as server:

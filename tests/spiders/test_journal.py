@@ -13,7 +13,7 @@ def path(tmp_path):
     return tmp_path / "work" / "journal.jsonl"
 
 
-def test_what_was_added_is_there_again(path):
+def test_added_entries_are_read_back(path):
     with Journal(path) as journal:
         assert {key: journal.get(key) for key in ANSWERS} == ANSWERS
         assert journal.get("/d") is None
@@ -21,7 +21,7 @@ def test_what_was_added_is_there_again(path):
         assert len(journal) == 3
 
 
-def test_every_torn_last_line_is_dropped_and_writing_goes_on(path):
+def test_torn_last_line_is_dropped_and_writing_continues(path):
     whole = path.read_bytes()
     first_two = sum(len(line) + 1 for line in whole.split(b"\n")[:2])
     for cut in range(first_two, len(whole)):
@@ -34,7 +34,7 @@ def test_every_torn_last_line_is_dropped_and_writing_goes_on(path):
 
 
 @pytest.mark.parametrize("line", [b"3\n", b"{}\n", b'{"key": "/x", "body": "\\u2605"}\n', b"\xff\n"])
-def test_rubbish_ends_it(path, line):
+def test_journal_ends_at_first_bad_line(path, line):
     path.write_bytes(line + path.read_bytes())
     with Journal(path) as journal:
         assert len(journal) == 0

@@ -41,7 +41,7 @@ def records_asked_for(asked):
 
 
 @pytest.mark.slow
-def test_only_what_is_new_and_over_is_fetched(tmp_path):
+def test_only_new_finished_games_are_fetched(tmp_path):
     running = dataclasses.replace(games()[7], actions=games()[7].actions[:9], resigned=False, winner=None)
     with serving([*games()[:7], running], tmp_path) as (url, _):
         port = int(url.rpartition(":")[2])
@@ -121,7 +121,7 @@ def test_two_sites_in_one_checkout_are_not_mixed(tmp_path, second):
     assert bodies(tmp_path) == BODIES
 
 
-def test_a_store_with_games_of_two_sites_is_told_before_it_is_added_to(tmp_path):
+def test_store_with_games_of_two_sites_is_refused(tmp_path):
     """As an earlier version left it."""
     (tmp_path / "b").mkdir()
     with serving(games(), tmp_path) as (url, _), serving(games(30, seed=1), tmp_path / "b") as (other, _):
@@ -137,7 +137,7 @@ def test_a_store_with_games_of_two_sites_is_told_before_it_is_added_to(tmp_path)
     assert first.startswith("warning: ")
 
 
-def test_an_interface_of_another_site_is_not_asked(tmp_path):
+def test_interface_of_a_different_site_is_not_asked(tmp_path):
     with serving(games()[:4], tmp_path) as (url, asked):
         api = {"api_url": "http://api.elsewhere.example", "contact": "me@a.example"}
         status, said = crawl(tmp_path, url, crawl=api)
@@ -164,7 +164,7 @@ def test_a_crawl_in_portions_reads_lists_as_it_needs_them(tmp_path):
     assert sum("player" in target for target in asked) == 7 + 4
 
 
-def test_what_a_crawl_will_ask_is_said_before_it_begins(tmp_path):
+def test_planned_requests_are_printed_before_the_crawl(tmp_path):
     with serving(games(), tmp_path) as (url, asked):
         crawl(tmp_path, url, max_games=4)
         dry = [*CRAWL, "--dry-run"]
@@ -193,7 +193,7 @@ def test_what_a_crawl_will_ask_is_said_before_it_begins(tmp_path):
         ("/jsp/info/player_game_list_txt.jsp", ["text"], "text"),
     ],
 )
-def test_another_way_stands_in_for_one_that_fails(tmp_path, broken, ways, by):
+def test_second_way_replaces_a_failing_one(tmp_path, broken, ways, by):
     with serving(games(), tmp_path, broken=[broken]) as (url, _):
         status, said = crawl(tmp_path, url, ways=ways)
     assert status == 0, said
@@ -204,7 +204,7 @@ def test_another_way_stands_in_for_one_that_fails(tmp_path, broken, ways, by):
 
 
 @pytest.mark.slow
-def test_text_pages_stand_in_for_records_that_cannot_be_had(tmp_path):
+def test_text_pages_replace_unavailable_records(tmp_path):
     with serving(games(), tmp_path, broken=["/servlet/"]) as (url, _):
         status, said = crawl(tmp_path, url, crawl={"max_failures": 0.6}, ways=["text"])
         assert status == 0, said
@@ -219,8 +219,8 @@ def test_text_pages_stand_in_for_records_that_cannot_be_had(tmp_path):
 
 
 @pytest.mark.parametrize("body", [b"", b" \r\n", b"<html><body>please wait</body></html>"])
-def test_an_answer_that_is_200_and_no_record_is_tried_again(tmp_path, body):
-    """Told apart from failures in the summary; and when a later crawl tries again, it does so once."""
+def test_answer_200_without_record_is_retried(tmp_path, body):
+    """Counted separately from failures in the summary; and when a later crawl tries again, it does so once."""
     routes = Routes(site_of(games()[:12], tmp_path))
     asked = []
     never = games()[3].gid
@@ -271,7 +271,7 @@ def test_robots_are_obeyed(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [Answer(503, "text/plain", b""), Answer(500, "text/html", b"<html>"), None])
-def test_a_robots_txt_that_fails_means_to_stay_away(tmp_path, answer):
+def test_failing_robots_txt_forbids_everything(tmp_path, answer):
     def site(target):
         if answer is None:
             raise ConnectionResetError
@@ -287,7 +287,7 @@ def test_a_robots_txt_that_fails_means_to_stay_away(tmp_path, answer):
 
 
 @pytest.mark.parametrize("status", [404, 403])
-def test_a_robots_txt_that_is_not_there_forbids_nothing(tmp_path, status):
+def test_missing_robots_txt_forbids_nothing(tmp_path, status):
     routes = Routes(site_of(games()[:3], tmp_path))
     rules = Answer(404, "text/plain", b"User-agent: *\nDisallow: /\n")
     with served(lambda target: rules if target == "/robots.txt" else routes(target)) as (url, _):
@@ -312,7 +312,7 @@ def test_a_crawl_delay_is_obeyed(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_foreign_host_gets_time_to_breathe(tmp_path):
+def test_foreign_host_is_asked_with_delays(tmp_path):
     """The delay after each answer, and as long as the answer took; a closed connection is not tried again at once."""
     routes, times = Routes(site_of(games()[:4], tmp_path)), {}
 
@@ -338,7 +338,7 @@ def test_a_foreign_host_gets_time_to_breathe(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_site_that_falls_silent_is_left_alone(tmp_path):
+def test_silent_site_is_not_asked_again(tmp_path):
     routes = Routes(site_of(games(), tmp_path))
 
     def silent(target):

@@ -31,7 +31,7 @@ def test_unique_games_are_matched_and_others_left():
     assert match(listed, bodies) == {1: bodies[3], 2: bodies[1]}
 
 
-def test_names_that_latin_1_has_not_and_that_are_not_escaped():
+def test_names_outside_latin_1_or_unescaped_are_matched():
     listed = rows((1, "安 x", 3), (2, "lazy\\player", 4), (3, "Shumacher;]", 5))
     bodies = [record("安 x", "me ★", 3), record("lazy\\player", "me ★", 4), record("me ★", "Shumacher;]", 5)]
     assert match(listed, bodies) == dict(enumerate(bodies, 1))
@@ -44,7 +44,7 @@ def test_resignations_may_count_as_plies_or_not(counted):
     assert match(listed, bodies) == {1: bodies[0], 2: bodies[1]}
 
 
-def test_a_page_that_lacks_a_game_gives_none_against_that_opponent():
+def test_page_lacking_a_game_gives_no_match_for_opponent():
     """Else a record of 11 nodes might be given to the game of 11 plies, being that of 10 plies and a resignation."""
     listed = rows((1, "ann", 10), (2, "ann", 11), (3, "bob", 5))
     bodies = [record("me ★", "ann", 10, resigned=True), record("bob", "me ★", 5)]

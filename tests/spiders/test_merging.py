@@ -16,7 +16,7 @@ def test_two_lists_make_two_seats_by_plid_whatever_the_order():
     assert merge(OF_OTHER, OF_ONE) == merged
 
 
-def test_the_order_of_the_api_wins_and_the_first_name_stays():
+def test_api_order_wins_and_first_name_is_kept():
     for merged in (merge(OF_ONE, OF_API), merge(merge(OF_ONE, OF_OTHER), OF_API)):
         assert merged.order_known
         assert merged.seats == (Seat(9, "ann", "won"), Seat(4, "bob", "lost"))

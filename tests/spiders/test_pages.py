@@ -90,7 +90,7 @@ def test_games_of_a_list():
     assert game.seats == (Seat(5, "gzero_bot", "lost"),)
 
 
-def test_rows_that_are_none_are_passed_over():
+def test_bad_rows_are_skipped():
     rows = ("<tr><td>a</td></tr>", OLD_ROW.format("win").replace("gid=77", "gid=" + "7" * 30), "<tr></tr>")
     assert read_game_list(listing(*rows, NEW_ROW), 5).rows[0].gid == 2296844
 
@@ -122,7 +122,7 @@ def test_api_results(changes, results):
     assert [seat.result for seat in game.seats] == results
 
 
-def test_of_two_json_objects_the_first_counts():
+def test_first_of_two_json_objects_counts():
     assert first_json(b'{"games": []}{"games": []}') == {"games": []}
 
 
@@ -144,7 +144,7 @@ def test_other_json_is_refused(value):
 
 
 @given(st.binary(max_size=300))
-def test_whatever_comes_is_a_page_or_an_error(body):
+def test_any_bytes_are_a_page_or_an_error(body):
     for read in (read_players, lambda b: read_game_list(b, 1), read_api_games, check_record):
         with contextlib.suppress(PageError):
             read(body)
@@ -155,7 +155,7 @@ def test_records_of_any_game_pass(body):
     assert check_record(body) == body
 
 
-def test_half_characters_of_json_are_replaced_so_that_names_can_be_written(tmp_path):
+def test_lone_surrogates_in_json_names_are_replaced(tmp_path):
     game = {"gid": 5, "status": 1, "variant": "\ud800", "players": [{"player": {"plid": 1, "real_name": "a\udc00"}}]}
     (found,) = read_api_games(json.dumps([game]).encode())
     assert (found.variant, found.seats[0].name) == ("?", "a?")
@@ -163,6 +163,6 @@ def test_half_characters_of_json_are_replaced_so_that_names_can_be_written(tmp_p
     assert list(read_raw(tmp_path)) == [found]
 
 
-def test_a_count_of_thousands_of_digits_is_none_at_all():
+def test_count_of_thousands_of_digits_is_ignored():
     row = NEW_ROW.replace(">20&nbsp;<", f">{'9' * 5000}<")
     assert read_game_list(listing(row), 5).rows[0].plies == -1

@@ -62,7 +62,7 @@ def test_crawl_asks_no_foreign_host_without_a_contact(tmp_path):
         (["littlegolem", "-a", "system=amazons", "-o", "games.jsonl"], "section crawl of params.yaml"),
     ],
 )
-def test_what_crawl_cannot_do_is_named_and_nothing_asked(words, named, tmp_path):
+def test_unsupported_crawl_is_named_without_requests(words, named, tmp_path):
     with served(lambda target: (200, b"")) as (url, asked):
         write_params(tmp_path, url)
         done = scrapy("crawl", *words, folder=tmp_path, **SETTINGS)

@@ -116,7 +116,7 @@ def test_the_ways_agree(crawl):
 
 
 @pytest.mark.parametrize(("way", "most"), [("lists", 3), ("text", 15), ("api", 3)])
-def test_breadth_follows_need(crawl, way, most):
+def test_crawl_breadth_follows_number_of_missing_games(crawl, way, most):
     spider = crawl(ways=(way,), max_games=3)
     assert (spider.way, spider.complete) == (way, False)
     assert 3 <= len(spider.have) <= most
@@ -127,14 +127,14 @@ def test_breadth_follows_need(crawl, way, most):
     assert not spider.have & set(records_of(whole))
 
 
-def test_when_there_are_enough_nothing_is_asked(crawl):
+def test_enough_games_need_no_requests(crawl):
     known = crawl().stored()
     spider = crawl(known=known, max_games=7)
     assert (spider.way, spider.complete, spider.fetch.keys) == ("lists", False, [])
     assert spider.stored() == known
 
 
-def test_only_finished_games_where_no_others_are_wanted(crawl):
+def test_unfinished_games_are_left_out_on_request(crawl):
     running = dataclasses.replace(games()[1], actions=games()[1].actions[:9], resigned=False, winner=None)
     spider = crawl([running, *games()[2:9]], in_progress=False)
     assert list(spider.stored()) == sorted(records_of(spider)) == [game.gid for game in games()[2:9]]
@@ -142,7 +142,7 @@ def test_only_finished_games_where_no_others_are_wanted(crawl):
     assert "no list tells a result of any of the 1 games" in spider.failures["lists"]
 
 
-def test_what_is_not_in_the_journal_is_passed_over(crawl):
+def test_games_missing_in_journal_are_skipped(crawl):
     """As before a crawl, when only what earlier ones brought is gone through."""
     gids = [game.gid for game in games()[3:6]]
     spider = crawl(missing=[f"/servlet/sgf/{gid}/" for gid in gids])
@@ -165,8 +165,8 @@ def test_a_record_that_came_in_progress_is_better_than_none(crawl):
     assert not kept.finished  # so the next crawl asks again
 
 
-def test_a_game_that_ends_while_it_is_crawled_is_fetched_again(crawl, tmp_path):
-    """Its record came while a list said that it goes on; then, by another way, it is found to be over."""
+def test_game_that_ends_during_crawl_is_fetched_again(crawl, tmp_path):
+    """Its record came while a list showed it as unfinished; then, by another way, it is found to be over."""
     ended = games()[1]
     running = dataclasses.replace(ended, actions=ended.actions[:9], resigned=False, winner=None)
     others = games()[2:20]
@@ -205,7 +205,7 @@ def test_only_records_of_finished_games_are_journalled(crawl):
     assert not any(how for key, how in spider.fetch.how.items() if key not in kept)
 
 
-def test_what_is_stored_of_earlier_crawls(crawl):
+def test_stored_games_of_earlier_crawls_are_updated(crawl):
     """A finished game learns what lists say and is not asked for; one without a record is asked for; others stay."""
     game, other = games()[:2]
     finished = RawGame(game.gid, "/old", 200, b"(;)", seats=(Seat(game.first_plid, "then", "won"),))
@@ -290,7 +290,7 @@ def test_text_pages_that_do_not_come_are_given_up(crawl):
 
 @pytest.mark.parametrize("way", ["text", "lists"])
 @pytest.mark.parametrize("left", [1, 2, 5])
-def test_a_page_of_records_that_came_is_read_again_for_the_few_games_that_were_not_stored(crawl, way, left):
+def test_record_page_is_reread_for_games_not_stored(crawl, way, left):
     """A stop while shards are written leaves some games of a page without a record; none of them is asked for."""
     whole = crawl(ways=("text",))
     page = next(key for key in whole.fetch.keys if "list_txt" in key)
@@ -303,14 +303,14 @@ def test_a_page_of_records_that_came_is_read_again_for_the_few_games_that_were_n
     assert bodies(spider) == ALL
 
 
-def test_a_page_of_records_is_not_read_again_for_games_that_are_stored(crawl):
+def test_record_page_is_not_reread_for_stored_games(crawl):
     whole = crawl(ways=("text",))
     pages = [key for key in whole.fetch.keys if "list_txt" in key]
     spider = crawl(known=whole.stored(), ways=("text",), kept=pages)
     assert not any("list_txt" in key or "servlet" in key for key in spider.fetch.keys)
 
 
-def test_what_the_first_way_brought_the_second_does_not_fetch_again(crawl):
+def test_second_way_does_not_refetch_games_of_first(crawl):
     gids = [game.gid for game in games()[20:30]]
     spider = crawl(failing=[f"/servlet/sgf/{gid}/" for gid in gids], ways=("lists", "text"))
     asked = records_of(spider)
@@ -319,7 +319,7 @@ def test_what_the_first_way_brought_the_second_does_not_fetch_again(crawl):
     assert "records failed" in spider.failures["lists"]
 
 
-def test_a_defect_is_not_taken_for_a_failure_of_the_site(crawl, tmp_path):
+def test_defect_of_ours_is_not_taken_for_site_failure(crawl, tmp_path):
     def broken(target):
         raise OSError(28, "No space left on device")
 

@@ -71,7 +71,7 @@ def large():
 def end(process, number=signal.SIGINT, group=False):
     """Send one signal; seconds until the process has ended, its status, and the last line that it said.
 
-    Seconds for which it waited for a processor do not count: they tell of other programs.
+    Seconds for which it waited for a processor do not count: they depend on other programs.
     """
     if group:
         os.killpg(process.pid, number)
@@ -137,7 +137,7 @@ def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
 
 
 @pytest.mark.parametrize("ways", [["text"], ["lists"]])
-def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, ways):
+def test_games_left_unstored_by_a_stop_are_taken_from_page(tmp_path, ways):
     """Time to store what came is short after a signal; here some games of a page of records have no shard yet."""
     with serving(small()) as server:
         trap = server.trap = Trap("page of records", 1.0, after=2)
@@ -161,7 +161,7 @@ def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, way
 @pytest.mark.parametrize(
     ("kind", "part"), [("list of games", 1.0), ("page of records", 0.99), ("page of records", 1.0)]
 )
-def test_a_signal_ends_a_crawl_amid_a_page_larger_than_any_seen(tmp_path, kind, part):
+def test_signal_ends_a_crawl_during_its_largest_page(tmp_path, kind, part):
     with serving(large()) as server:
         trap = server.trap = Trap(kind, part)
         write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"])
@@ -188,7 +188,7 @@ def test_a_signal_ends_the_pause_that_a_site_asks_for(tmp_path):
     assert (seconds < LIMIT_S, status) == (True, 1)
 
 
-def test_a_signal_ends_the_pause_between_two_requests_and_none_is_sent_after_it(tmp_path):
+def test_signal_ends_pause_between_requests_and_sends_none(tmp_path):
     with serving(small()) as server:
         came = threading.Event()
         server.watched = lambda asked: came.set() if asked.kind == "list of games" else None
@@ -212,7 +212,7 @@ def test_a_signal_ends_a_crawl_that_looks_up_a_host(tmp_path):
     assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
 
 
-def test_a_second_signal_does_not_wait_for_the_answer_on_its_way(tmp_path):
+def test_second_signal_does_not_wait_for_pending_answer(tmp_path):
     patient = "import spiders.running; spiders.running.LAST_ANSWER_S = 600.0; "
     program = f"{patient}import sys; sys.argv[1:] = ['crawl', 'amazons']; from pipeline_src.cli import main; main()"
     with serving(small()) as server:
@@ -229,7 +229,7 @@ def test_a_second_signal_does_not_wait_for_the_answer_on_its_way(tmp_path):
 
 
 def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
-    """Before the site is asked: at a moment that the lock's file tells, and at some after it."""
+    """Before the site is asked: at a moment that the lock's file shows, and at some after it."""
     seats = (Seat(1, "a", "won"), Seat(2, "b", "lost"))
     body = small().games[min(small().games)].record()[1]
     one = RawGame(0, "/servlet/sgf/0/game0.txt", 200, body, "Size 10", False, seats)

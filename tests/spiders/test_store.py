@@ -15,7 +15,7 @@ def contents(folder):
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
-def test_the_same_source_goes_on(tmp_path):
+def test_same_source_is_continued(tmp_path):
     folder = tmp_path / "pages"
     assert take_up(folder, ARCHIVE) == {}
     put(folder, ARCHIVE, GAMES.values())
@@ -25,7 +25,7 @@ def test_the_same_source_goes_on(tmp_path):
     assert contents(folder) == before
 
 
-def test_another_archive_begins_anew(tmp_path):
+def test_changed_archive_starts_over(tmp_path):
     folder = tmp_path / "pages"
     put(folder, ARCHIVE, GAMES.values())
     other = ARCHIVE | {"archive": "cd34"}
@@ -37,27 +37,27 @@ def test_another_archive_begins_anew(tmp_path):
 
 
 @pytest.mark.parametrize("other", [ARCHIVE, LIVE | {"gtid": "hex"}, {"source": "crawled", "origin": LIVE}])
-def test_games_that_were_crawled_into_a_folder_are_not_given_up(tmp_path, other):
+def test_games_crawled_into_a_folder_are_kept(tmp_path, other):
     folder = tmp_path / "pages"
     put(folder, LIVE, GAMES.values())
     with pytest.raises(ZugwerkError, match=r"amzn games crawled from https://a\.example"):
         take_up(folder, other)
 
 
-def test_nor_are_games_of_unknown_origin(tmp_path):
+def test_games_of_unknown_origin_are_kept(tmp_path):
     write_raw(tmp_path, GAMES.values())
     with pytest.raises(ZugwerkError, match=SOURCE):
         take_up(tmp_path, ARCHIVE)
 
 
-def test_a_damaged_shard_is_not_begun_with(tmp_path):
+def test_damaged_shard_is_not_extended(tmp_path):
     put(tmp_path / "pages", LIVE, GAMES.values())
     next((tmp_path / "pages").glob("games-*")).write_bytes(b"")
     with pytest.raises(ZugwerkError, match="damaged shard"):
         take_up(tmp_path / "pages", LIVE)
 
 
-def test_what_a_killed_run_left_is_removed(tmp_path):
+def test_leftovers_of_a_killed_run_are_removed(tmp_path):
     left = tmp_path / ".pages.part"
     left.mkdir()
     (left / "games-000000000.parquet").write_bytes(b"half")
@@ -79,7 +79,7 @@ def test_a_site_has_one_store_whatever_its_address_looks_like(tmp_path, url, nam
         assert store.folder == tmp_path / name / "amzn"
 
 
-def test_what_is_kept_is_there_again_and_never_less(tmp_path):
+def test_stored_games_are_read_back_and_never_lost(tmp_path):
     with Store(str(tmp_path), "https://a.example", "amzn") as store:
         assert (store.games, store.state) == ({}, {})
         store.journal.add("/list", b"page")
@@ -130,7 +130,7 @@ def test_a_view_of_the_same_site_is_taken_in(tmp_path):
         ("https://a.example/b", "amzn", "amzn games of a.example/b"),
     ],
 )
-def test_a_view_of_another_site_is_neither_taken_in_nor_added_to(tmp_path, url, gtid, ours):
+def test_view_of_a_different_site_is_neither_imported_nor_extended(tmp_path, url, gtid, ours):
     view = tmp_path / "view"
     with Store(str(tmp_path / "store"), "https://www.a.example", "amzn") as store:
         store.keep(GAMES.values(), {}, complete=True)
@@ -147,7 +147,7 @@ def test_a_view_of_another_site_is_neither_taken_in_nor_added_to(tmp_path, url, 
 
 
 @pytest.mark.parametrize("origin", [None, "", "[]", "{}", '{"source": "replica", "gtid": "amzn"}', '{"base_url": 1}'])
-def test_a_view_of_which_nobody_knows_the_site_is_not_added_to(tmp_path, origin):
+def test_view_of_unknown_site_is_not_extended(tmp_path, origin):
     write_raw(tmp_path / "view", [GAMES[20_000]])
     if origin is not None:
         (tmp_path / "view" / SOURCE).write_text(origin)
@@ -177,7 +177,7 @@ def two_sites(folder):
             store.keep(games, {}, complete=True)
 
 
-def test_a_store_that_is_mixed_is_told(tmp_path):
+def test_mixed_store_is_reported(tmp_path):
     two_sites(tmp_path)
     for site, said in (
         ("b.example", "1 of 3 games of b.example, first 7, are of a.example, too"),
@@ -190,7 +190,7 @@ def test_a_store_that_is_mixed_is_told(tmp_path):
         assert store.warning() == ""
 
 
-def test_a_game_that_two_sites_listed_is_told(tmp_path):
+def test_game_listed_by_two_sites_is_reported(tmp_path):
     """Where the other site's store is gone."""
     seats = tuple(Seat(plid, "a", "won") for plid in (1, 2, 3))
     with Store(str(tmp_path), "https://b.example", "amzn") as store:
@@ -211,7 +211,7 @@ def test_a_view_that_is_mixed_is_not_taken_in(tmp_path):
         assert store.games == {}
 
 
-def test_what_no_record_came_for_is_not_taken_for_another_site_s(tmp_path):
+def test_game_without_record_is_not_assigned_to_other_site(tmp_path):
     games = [RawGame(1, "/1", 500, b"busy"), RawGame(2, "/2", 200, b""), RawGame(3, "/3", 200, b"<html>")]
     for url in ("https://a.example", "https://b.example"):
         with Store(str(tmp_path), url, "amzn") as store:
@@ -219,7 +219,7 @@ def test_what_no_record_came_for_is_not_taken_for_another_site_s(tmp_path):
             assert store.warning() == ""
 
 
-def test_a_damaged_shard_of_a_view_that_the_store_lacks_is_an_error(tmp_path):
+def test_damaged_view_shard_missing_in_store_is_an_error(tmp_path):
     with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
         store.keep(GAMES.values(), {}, complete=True)
         store.show(tmp_path / "view")
@@ -231,7 +231,7 @@ def test_a_damaged_shard_of_a_view_that_the_store_lacks_is_an_error(tmp_path):
         assert store.games == {}
 
 
-def test_a_damaged_view_is_written_anew(tmp_path):
+def test_damaged_view_is_rewritten(tmp_path):
     with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
         store.keep(GAMES.values(), {}, complete=True)
         store.show(tmp_path / "view")

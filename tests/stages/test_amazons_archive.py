@@ -24,7 +24,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_killed_and_run_again_the_archive_is_that_of_one_run(project, monkeypatch):
+def test_after_a_kill_the_archive_equals_that_of_one_run(project, monkeypatch):
     def run():
         stage.main()
         return (project / stage.OUT).read_bytes()

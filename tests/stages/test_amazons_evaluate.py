@@ -82,13 +82,13 @@ def test_the_baselines_figures(project, workers):
     assert baselines() == files
 
 
-def test_killed_and_run_again_the_baselines_are_those_of_one_run(project, monkeypatch):
+def test_after_a_kill_the_baselines_equal_those_of_one_run(project, monkeypatch):
     monkeypatch.setattr(amazons_baselines, "CHUNK", 7)
     check_kill(monkeypatch, baselines)
     assert not amazons_baselines.WORK.exists()
 
 
-def test_what_is_missing_is_named(project, monkeypatch):
+def test_missing_inputs_are_named(project, monkeypatch):
     with pytest.raises(ZugwerkError, match=r"models/amazons/nonesuch/nets\.pt: no such model; `dvc repro"):
         evaluate("nonesuch", monkeypatch)
     amazons_evaluate.SAMPLES.rename("elsewhere")

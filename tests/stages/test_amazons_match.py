@@ -72,7 +72,7 @@ def test_another_match_leaves_the_first_as_it_was(project):
     assert alone == {"noisy": both["noisy"]}
 
 
-def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+def test_after_a_kill_only_missing_games_are_played(project, monkeypatch):
     check_kill(monkeypatch, lambda: play(project))
 
 

@@ -40,7 +40,7 @@ def run(stage, **changes):
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path, workers):
+def test_figures_and_curve_are_reproducible(stage, tmp_path, workers):
     once = run(stage)
     found = json.loads(once[0])
     assert found["games"] == 4
@@ -54,11 +54,11 @@ def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path, workers)
     assert run(stage, seed=2) != once
 
 
-def test_killed_and_run_again_it_plays_only_what_is_missing(stage, monkeypatch):
+def test_after_a_kill_only_missing_games_are_played(stage, monkeypatch):
     check_kill(monkeypatch, lambda: run(stage, calibration={"games": 5, "simulations": 4}))
 
 
-def test_a_missing_model_is_told(stage):
+def test_missing_model_is_reported(stage):
     for model in (amazons_calibration.MODEL, GenerationFiles(2).best):
         model.unlink()
     with pytest.raises(ZugwerkError, match=r"(nets|best)\.pt: no such"):

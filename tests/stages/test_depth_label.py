@@ -51,7 +51,7 @@ def test_the_positions_are_counted_and_clipped_into_the_classes(project):
     assert not depth_label.WORK.exists()
 
 
-def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(project, monkeypatch):
+def test_killed_run_resumes_to_the_same_bytes(project, monkeypatch):
     def run():
         depth_label.main()
         return made(project)

@@ -54,7 +54,7 @@ def rows(name):
         return list(csv.DictReader(file))
 
 
-def test_the_report_tells_every_match(project):
+def test_report_covers_every_match(project):
     depth_match.main()
     report = read_json(REPORT)
     assert set(report) == {"net_table", "two_deepening", "tables"}
@@ -77,7 +77,7 @@ def test_the_report_tells_every_match(project):
     assert read_json(REPORT) == before
 
 
-def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+def test_after_a_kill_only_missing_games_are_played(project, monkeypatch):
     def run():
         depth_match.main()
         written = (path for path in (project / "artifacts/reports").rglob("*.*") if ".timings." not in path.name)
@@ -97,7 +97,7 @@ def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch
         ({"matches": {"x": {"a": "two", "b": "table", "pairs": 0}}}, "pairs must be at least 1"),
     ],
 )
-def test_what_is_wrong_with_params_is_told(project, match, complaint):
+def test_bad_params_are_named(project, match, complaint):
     players = MATCH["players"] | match.get("players", {})
     write(project, depth_match=MATCH | match | {"players": players})
     with pytest.raises(ZugwerkError, match=complaint):

@@ -51,7 +51,7 @@ def done(tmp_path_factory):
     return folder
 
 
-def test_models_are_written_with_what_they_are_for(done):
+def test_models_are_written_with_their_settings(done):
     for name, label in (("smote", "reached"), ("needed", "needed")):
         load_depth_net(done / f"artifacts/models/depth/{name}/model.pt", label=label, classes=(3, 7))
     report = read_json(done / REPORTS / "train/smote.json")

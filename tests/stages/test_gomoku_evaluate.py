@@ -113,13 +113,13 @@ def test_tables_metrics_and_games_say_the_same(project):
 
 
 @pytest.mark.parametrize(("best_of", "written"), [(5, True), (1, False), (3, False), (7, False)])
-def test_best_of_five_is_written_of_matches_of_best_of_five_alone(project, best_of, written):
+def test_best_of_five_counts_only_such_matches(project, best_of, written):
     metrics = json.loads(evaluate(project, best_of=best_of)["evaluate.json"])
     assert [key for key in metrics if "five" in key] == ["best_of_five_won"] * written
     assert len(table("table4")) == 3
 
 
-def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(project):
+def test_ratings_follow_strength_and_best_is_last_accepted(project):
     evaluate(project, opponents=opponents(8), anchor_pairs=8, table2_games=16)
     metrics = json.loads((stage.REPORTS / "evaluate.json").read_text())
     elo = {row["generation"]: float(row["elo"]) for row in table("elo")}
@@ -128,7 +128,7 @@ def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(proje
     assert metrics["elo_last"]["n"] == (8 + 4) * 2 + 8 * 2 + 2 * 16 + 4  # headlines, anchor, table 2, table 3
 
 
-def test_options_of_the_headline_matches_are_the_best_player_s_alone_who_is_then_rated_by_itself(project):
+def test_headline_options_apply_to_best_player_rated_separately(project):
     evaluate(project, headline_options="leaves=2")
     games = read_records(stage.GAMES)
     names = {game.event: set() for game in games}
@@ -142,14 +142,14 @@ def test_options_of_the_headline_matches_are_the_best_player_s_alone_who_is_then
     )  # the headlines alone
 
 
-def test_losses_go_on_over_the_generations(project):
+def test_losses_continue_over_generations(project):
     evaluate(project, 2)
     assert [(row["generation"], row["iteration"], row["mean"]) for row in table("losses")] == [
         ("1", "10", "7.0"), ("1", "20", "12.0"), ("2", "30", "7.0"), ("2", "40", "12.0")
     ]  # fmt: skip
 
 
-def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+def test_after_a_kill_only_missing_games_are_played(project, monkeypatch):
     check_kill(monkeypatch, lambda: evaluate(project))
     assert not stage.WORK.exists()
 
@@ -161,7 +161,7 @@ def test_generations_come_from_params_and_not_from_folders(project):
     assert [row["generation"] for row in table("elo")] == ["1", "3"]
 
 
-def test_the_game_shown_is_a_picture_of_the_last_headline_game(project):
+def test_shown_game_is_the_last_headline_game(project):
     picture = evaluate(project)["game.svg"].decode()
     ET.fromstring(picture)
     game = [game for game in read_records(stage.GAMES) if game.event == "headline"][-1]

@@ -85,7 +85,7 @@ def test_a_board_that_params_do_not_have(project, monkeypatch):
         board(monkeypatch, "--size", "7")
 
 
-def test_when_time_is_over_nothing_is_published_and_the_same_command_goes_on(project, monkeypatch):
+def test_at_time_limit_nothing_is_published_and_run_can_resume(project, monkeypatch):
     with pytest.raises(ZugwerkError, match="run the same command again"):
         board(monkeypatch, "--size", "5", "--minutes", "0")
     assert not BoardFiles(5).models.exists()
@@ -93,7 +93,7 @@ def test_when_time_is_over_nothing_is_published_and_the_same_command_goes_on(pro
     assert BoardFiles(5).best.exists()
 
 
-def test_an_evaluation_without_its_boards_says_what_is_missing(project, monkeypatch):
+def test_evaluation_names_its_missing_boards(project, monkeypatch):
     with pytest.raises(ZugwerkError, match=r"boards/5\.csv: no such file; `dvc repro` makes it"):
         growing_evaluate.main()
     board(monkeypatch, "--size", "5")

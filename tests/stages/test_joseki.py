@@ -45,7 +45,7 @@ def table(name):
         return list(csv.DictReader(file))
 
 
-def test_the_library_is_that_of_the_games_and_so_are_its_counts(project):
+def test_library_and_counts_match_the_games(project):
     project(joseki_build)
     whole, kept = load(joseki_build.MODELS / "whole.joseki"), load(joseki_build.MODELS / "library.joseki")
     assert same(whole, built(GAMES))
@@ -67,7 +67,7 @@ def test_the_library_is_that_of_the_games_and_so_are_its_counts(project):
     assert games == sorted(games)
 
 
-def test_the_recommender_is_tested_on_games_it_has_not_seen(project):
+def test_recommender_is_tested_on_unseen_games(project):
     project(joseki_evaluate)
     metrics = json.loads((joseki_evaluate.REPORTS / "evaluate.json").read_text())
     assert metrics["games"] + metrics["held_out"] == 40

@@ -58,7 +58,7 @@ def test_made_games_are_the_same_whatever_the_workers(project):
 
 
 @pytest.mark.parametrize("source", ["made", "games"])
-def test_killed_and_run_again_it_reads_only_what_is_missing(project, monkeypatch, source):
+def test_after_a_kill_only_missing_games_are_read(project, monkeypatch, source):
     write_archive(project / "games")
     write_params(project, source)
 
@@ -86,7 +86,7 @@ def write_archive(folder):
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_folder_and_a_tar_of_it_give_the_same_games(project, workers):
+def test_folder_and_its_tar_give_the_same_games(project, workers):
     write_archive(project / "games")
     write_params(project, "games")
     stage.main()

@@ -40,7 +40,7 @@ def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
     }
 
 
-def test_each_system_that_dvc_yaml_names_has_figures_of_the_graph():
+def test_each_system_in_dvc_yaml_has_figures_of_the_graph():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     chosen = {system.word: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
     assert sorted(stages["report_headlines"]["foreach"]) == sorted(chosen)

@@ -134,7 +134,7 @@ def run(**changed):
     return POSITIONS.read_bytes()
 
 
-def test_every_system_has_boards_and_all_of_them_can_be_drawn(project):
+def test_every_system_has_boards_that_can_be_drawn(project):
     text = run()
     found = read_examples(POSITIONS)
     assert {one.system for one in found} == {"amazons", "gomoku", "growing", "joseki", "depth"}
@@ -151,7 +151,7 @@ def test_every_system_has_boards_and_all_of_them_can_be_drawn(project):
     assert run(seed=2) != text
 
 
-def test_what_the_nets_say_of_an_amazons_position_adds_up_and_the_turn_is_the_record_s(project):
+def test_amazons_probabilities_add_up_and_turn_is_the_records(project):
     run()
     first, last = [one for one in read_examples(POSITIONS) if one.name.startswith("amazons-ply")]
     assert first.name == "amazons-ply-2"
@@ -174,7 +174,7 @@ def test_what_the_nets_say_of_an_amazons_position_adds_up_and_the_turn_is_the_re
     )
 
 
-def test_the_visits_are_a_search_s_and_the_game_is_whole(project):
+def test_visits_are_of_a_search_and_game_is_complete(project):
     run()
     found = {one.name: one for one in read_examples(POSITIONS)}
     game, opening = found["gomoku-game"], found["gomoku-ply-0"]
@@ -218,7 +218,7 @@ def test_a_single_board_has_nothing_carried_over(project):
         ("models/depth/ours/model.pt", "no such model; `dvc repro depth_train`"),
     ],
 )
-def test_what_is_missing_is_named_and_nothing_is_written(project, name, complaint):
+def test_missing_inputs_are_named_and_nothing_is_written(project, name, complaint):
     path, aside = project / "artifacts" / name, project / "aside"
     path.rename(aside)
     try:

@@ -114,7 +114,7 @@ def test_an_archive_and_the_journal_of_a_match_under_way(client, web_folder, rec
         read_games(empty.read_bytes(), "empty")
 
 
-def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeited(client, web_folder):
+def test_tournament_journal_and_archive_explain_forfeits(client, web_folder):
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}' crash"
     entries = {"chance": "random", "engine": brain}
     wanted = Tournament(game="gomoku", size=5, games=2, openings="random:1", players=entries)
@@ -151,13 +151,13 @@ def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeit
         (b"Piskvorky 99x99, 1:1, 0\n", "no Gomoku board"),
     ],
 )
-def test_what_is_no_record_is_told(client, data, words):
+def test_file_that_is_no_record_is_refused(client, data, words):
     answer = client.post("/api/analyse/upload?name=../../x", content=data)
     assert answer.status_code == 400
     assert words in answer.json()["error"]
 
 
-def test_all_games_of_a_file_are_listed_and_what_is_none_is_told(client):
+def test_all_games_of_a_file_are_listed_with_errors(client):
     """A collection of all games, sizes and rules, with two games that cannot be read."""
     texts = [
         "(;GM[4]SZ[15]PB[ann]PW[bob]RU[Renju];B[hh];W[ii])",
@@ -200,7 +200,7 @@ def test_all_records_of_the_site_are_listed(client):
     assert rejects[0].detail.startswith("bulk.txt (record 2 of 2): cut off")
 
 
-def test_a_game_from_a_position_that_is_set_up_is_shown(client):
+def test_game_from_a_set_up_position_is_shown(client):
     text = "(;GM[4]SZ[15]RU[Standard]PB[a]AB[hh][ig]AW[gi][gh]PL[B];B[jj];W[kk])"
     source = client.post("/api/analyse/upload?name=setup.sgf", content=text.encode()).json()["source"]
     replay = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()
@@ -302,7 +302,7 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, short_game):
         ({"player": "alphabeta", "movetime": 1e9}, "less than or equal to 60000"),
     ],
 )
-def test_an_analysis_that_cannot_be_says_why(client, wanted, words):
+def test_impossible_analysis_explains_why(client, wanted, words):
     place = START | {key: wanted[key] for key in ("fen", "moves") if key in wanted}
     rest = {key: value for key, value in wanted.items() if key not in place}
     (*_, last) = analysed(client, place=place, **rest)
@@ -322,7 +322,7 @@ def test_closing_the_socket_ends_the_process(client):
 
 
 @pytest.mark.slow
-def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, short_game):
+def test_analysis_reports_lost_process_and_can_resume(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=2"}
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         socket.send_text(json.dumps(wanted | {"movetime": 20_000}))
@@ -336,13 +336,13 @@ def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, short_
     assert analysed(client, **wanted, movetime=5)[-1]["state"] == "done"
 
 
-def test_bytes_ask_for_no_analysis(client):
+def test_binary_request_is_refused(client):
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         socket.send_bytes(b"{}")
         assert json.loads(socket.receive_text())["state"] == "failed"
 
 
-def test_bytes_do_not_end_an_analysis(client, short_game):
+def test_binary_message_does_not_end_an_analysis(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=4", "movetime": 5}
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         socket.send_text(json.dumps(wanted))
@@ -351,7 +351,7 @@ def test_bytes_do_not_end_an_analysis(client, short_game):
             assert state != "failed"
 
 
-def test_a_page_that_is_closed_at_once_is_no_trouble():
+def test_page_closed_at_once_is_no_error():
     class Closed:
         async def send_text(self, _):
             raise WebSocketDisconnect
@@ -365,7 +365,7 @@ def test_a_page_that_is_closed_at_once_is_no_trouble():
     run(follow(Closed(), GOMOKU, AnalysisRequest(place=START, player="alphabeta")))
 
 
-def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):
+def test_link_to_a_missing_file_is_left_out(client, web_folder, tmp_path):
     record, link = tmp_path / "game.psq", web_folder / "links/game.psq"
     record.write_text(write_psq(GOMOKU))
     link.parent.mkdir()
@@ -376,7 +376,7 @@ def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):
     assert "links/game.psq" not in {one["name"] for one in client.get("/api/analyse/files").json()["files"]}
 
 
-def test_what_a_move_gave_away_is_exported_as_a_mark():
+def test_mistakes_are_exported_as_marks():
     tree, _ = tree_of(AMAZONS)
     one = {"player": "alphabeta", "win_rate": 0.5, "depth": 1, "nodes": 1, "line": ()}
     nodes = list(tree.nodes)
@@ -440,7 +440,7 @@ def test_the_main_line_is_exported_for_other_programs(client):
     assert back.actions == AMAZONS.actions
 
 
-def test_a_game_from_a_position_of_its_own_is_exported_and_read_back(client):
+def test_game_from_own_position_is_exported_and_read_back(client):
     fen = "q5/6/2*3/6/6/5Q w"
     tree = {"place": START | {"size": 6, "fen": fen, "moves": ["f1-f2/f3"]}}
     replay = client.post("/api/analyse/tree", json=tree).json()
@@ -459,7 +459,7 @@ def test_a_game_from_a_position_of_its_own_is_exported_and_read_back(client):
         ([{"parent": 0, "move": "d1-d7/g7"}, {"parent": 1, "move": "d1-d7/g7"}], "move 2, d1-d7/g7, is not legal here"),
     ],
 )
-def test_a_tree_that_cannot_be_is_refused(client, nodes, words):
+def test_impossible_tree_is_refused(client, nodes, words):
     answer = client.post("/api/analyse/tree", json={"place": START, "nodes": nodes})
     assert answer.status_code == 400
     assert words in answer.json()["error"]
@@ -499,7 +499,7 @@ def test_moves_and_positions_are_pasted_as_text(client, place, text, fen, moves)
         ("5/5/2z2/5/5 w", "FEN"),
     ],
 )
-def test_a_text_that_is_no_position_is_told(client, text, words):
+def test_text_that_is_no_position_is_refused(client, text, words):
     answer = client.post("/api/analyse/paste", json={"place": GOMOKU_15, "text": text})
     assert answer.status_code == 400
     assert words in answer.json()["error"]
@@ -591,7 +591,7 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     assert fits(page)
 
 
-def test_the_page_marks_mistakes_and_adds_what_was_better(open_page):
+def test_page_marks_mistakes_and_adds_better_moves(open_page):
     page = open_page("#/analyse?game=gomoku&size=15&moves=h8,i9,h9,i8,h10,a1,h11,a3,h12&judge=1", PHONE)
     page.get_by_text("10 of 10 positions").wait_for()
     button = page.get_by_role("button", name=re.compile(r"^6\. a1 \?\? "))
@@ -609,7 +609,7 @@ def test_the_page_marks_mistakes_and_adds_what_was_better(open_page):
     assert fits(page)
 
 
-def test_the_page_plays_turns_of_the_amazons_from_a_position_that_is_set_up(open_page):
+def test_page_plays_amazons_turns_from_a_set_up_position(open_page):
     page = open_page("#/analyse")
     page.get_by_role("button", name="Set up a position").click()
     page.get_by_role("button", name="Clear the board").click()
@@ -641,7 +641,7 @@ def test_the_page_reads_a_text_and_shows_variations_of_sgf(open_page):
     assert fits(page)
 
 
-def test_the_page_lists_the_games_of_a_collection_to_choose_from(open_page, tmp_path):
+def test_page_lists_games_of_a_collection(open_page, tmp_path):
     page = open_page("#/analyse", PHONE)
     path = tmp_path / "three.sgf"
     path.write_text("(;GM[4]SZ[15]PB[ann];B[hh];W[ii])\n(;GM[4]SZ[15];W[hh])\n(;GM[4]SZ[15]PB[cid];B[gg])")

@@ -12,7 +12,7 @@ from tests.web.conftest import run
 SIX = Place(game="amazons", size=6, variant="standard")
 
 
-def test_a_stop_that_comes_too_late_does_not_end_the_next_search():
+def test_late_stop_does_not_end_next_search():
     async def seconds(late):
         """Of a search that may take 3 s, in the process that has just answered somebody else."""
         engines, begun = Engines(1), asyncio.Event()
@@ -36,7 +36,7 @@ def test_a_stop_that_comes_too_late_does_not_end_the_next_search():
     assert run(seconds(late=False)) < 2
 
 
-def test_who_gives_up_while_the_question_is_written_leaves_no_process_at_work(monkeypatch):
+def test_cancelled_request_leaves_no_process_at_work(monkeypatch):
     async def given_up():
         engines, written, send = Engines(1), asyncio.Event(), pool.Engine.send
 

@@ -55,7 +55,7 @@ def of_records(found):
     return [one for one in found["found"] if one["name"].startswith("go/")]
 
 
-def test_a_position_is_found_in_any_symmetry_with_links_to_the_games(client, records):
+def test_position_is_found_under_symmetry_with_game_links(client, records):
     assert "not read yet" in find(client, 400, place=place())["error"]
     folder = read_all(client)
     assert (folder["state"], folder["error"]) == ("ready", "")
@@ -74,7 +74,7 @@ def test_a_position_is_found_in_any_symmetry_with_links_to_the_games(client, rec
     assert ask(client, "analyse/game", source=first["source"], number=1)["head"]["first_name"] == "ann"
 
 
-def test_a_part_of_the_board_and_a_start_with_handicap_stones(client, records):
+def test_part_of_board_and_start_with_handicap_stones(client, records):
     read_all(client)
     replay = ask(client, "analyse/game", source=f"file:{records}/handicap.sgf", number=1)
     found = find(client, place=replay["place"] | {"moves": ["D16"]})
@@ -111,12 +111,12 @@ def test_joseki_of_a_start_with_handicap_stones(client, records, web_folder):
         ({"place": place(game="gomoku", variant="freestyle")}, "not of gomoku"),
     ],
 )
-def test_a_bad_question_is_told(client, records, query, words):
+def test_bad_question_is_refused(client, records, query, words):
     read_all(client)
     assert words in find(client, 400, **query)["error"]
 
 
-def test_an_index_that_cannot_be_read_is_told(client, records, web_folder):
+def test_unreadable_index_is_reported(client, records, web_folder):
     path = default_path(web_folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"zugwerk go index 0\n")

@@ -10,19 +10,19 @@ OWN = "127.0.0.1:4210"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:4210", "127.0.0.1.evil.example", "10.0.0.1:4210", ""])
-def test_another_name_is_refused(client, host):
+def test_foreign_host_name_is_refused(client, host):
     answer = client.get("/", headers={"host": host})
     assert answer.status_code == 403
     assert "does not answer to the name" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:4210", "localhost:4210", "[::1]:4210", "LOCALHOST"])
-def test_its_own_names_are_not(client, host):
+def test_own_host_names_are_accepted(client, host):
     assert client.get("/", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
-def test_a_page_elsewhere_is_refused(client, origin):
+def test_page_from_another_origin_is_refused(client, origin):
     assert client.post("/api/play/games", json={}, headers={"origin": origin}).status_code == 403
     wire = client.websocket_connect("ws://127.0.0.1:4210/api/play/games/x/socket", headers={"origin": origin})
     with pytest.raises(WebSocketDisconnect) as refused, wire:
@@ -30,14 +30,14 @@ def test_a_page_elsewhere_is_refused(client, origin):
     assert refused.value.code == 1008
 
 
-def test_what_another_site_loads_is_refused_but_a_link_is_followed(client):
+def test_requests_from_other_sites_are_refused_but_links_work(client):
     other = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
     assert client.get("/icon.svg", headers=other).status_code == 403
     assert client.get("/", headers=other | {"sec-fetch-mode": "navigate"}).status_code == 200
     assert client.post("/", headers=other | {"sec-fetch-mode": "navigate"}).status_code == 403
 
 
-def test_a_server_for_other_machines_answers_to_addresses_and_its_name():
+def test_public_server_answers_to_addresses_and_its_name():
     guard = Guard(None, "0.0.0.0")
     for host in ("192.168.1.7:4210", "[fe80::1]:4210", "localhost"):
         assert not guard.refusal("http", "GET", {"host": host})
@@ -51,7 +51,7 @@ def test_every_answer_allows_its_own_scripts_alone(client):
         assert "unsafe" not in policy
 
 
-def test_a_body_that_is_too_large_is_refused_told_or_not(client):
+def test_large_body_is_refused_with_or_without_length(client):
     told = client.post("/api/play/games", content=b"x" * (9 << 20))
     assert told.status_code == 413
     untold = client.post("/api/play/games", content=(b"x" * (1 << 20) for _ in range(9)))
@@ -60,7 +60,7 @@ def test_a_body_that_is_too_large_is_refused_told_or_not(client):
 
 
 @pytest.mark.parametrize("path", ["/../settings.py", "/..%2fsettings.py", "/%2e%2e/app.py", "//etc/passwd", "/..\\x"])
-def test_no_file_beside_the_pages_is_served(client, path):
+def test_no_file_outside_the_pages_is_served(client, path):
     assert client.get(path).status_code == 404
 
 

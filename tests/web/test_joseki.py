@@ -28,7 +28,7 @@ def library(web_folder):
     return found
 
 
-def test_a_corner_has_what_games_played_in_all_symmetries(client, library):
+def test_corner_has_continuations_from_all_symmetries(client, library):
     found = ask(client, "joseki/position", moves="D16,Q4")  # games 1 and 2 have the same corner at the upper right
     one = next(c for c in found["continuations"] if c["corner"] == 0 and c["points"] == ["F17", "C14"])
     assert (one["played"], one["won"], one["lost"], one["win_rate"]) == (2, 1, 1, 0.5)
@@ -40,7 +40,7 @@ def test_a_corner_has_what_games_played_in_all_symmetries(client, library):
     assert found["corners"][0]["pattern"] == "X 4,4"
 
 
-def test_libraries_say_what_they_hold(client, library):
+def test_libraries_describe_their_contents(client, library):
     (found,) = ask(client, "joseki/libraries")["libraries"]
     assert found["name"] == "library"
     assert (found["games"], found["patterns"]) == (len(GAMES), library.states)
@@ -81,11 +81,11 @@ def test_an_example_game_opens(client, library):
         ({"library": "../../secret"}, "no joseki library '../../secret' here; there are: library"),
     ],
 )
-def test_a_bad_question_is_told(client, library, query, words):
+def test_bad_question_is_refused(client, library, query, words):
     assert words in ask(client, "joseki/position", 400, **query)["error"]
 
 
-def test_a_damaged_library_is_told(client, web_folder, library):
+def test_damaged_library_is_reported(client, web_folder, library):
     path = web_folder / "models/joseki/torn.joseki"
     path.write_bytes(b"zugwerk joseki library 2\n" + b"\0" * 40)
     try:

@@ -20,7 +20,7 @@ def age(folder):
             os.utime(path, ns=(OLD_NS, OLD_NS))
 
 
-def test_what_is_added_and_removed_is_seen(tmp_path):
+def test_added_and_removed_files_are_seen(tmp_path):
     (tmp_path / "b").mkdir()
     for name in ("c.txt", "b/a.txt", "b/d.pt"):
         (tmp_path / name).touch()
@@ -78,7 +78,7 @@ def test_curves_are_found_while_another_run_renames_a_folder(training):
     assert run_files.read_curve(training, found.name).series == {"train/loss": ((1.0, 3.5),)}
 
 
-def test_a_training_that_ends_while_its_curve_is_read_is_named(training, monkeypatch):
+def test_training_that_ends_during_reading_is_named(training, monkeypatch):
     running = run_files._running
 
     def ended(folder):

@@ -108,12 +108,12 @@ def test_the_squares_of_each_side(client):
         ("6/6/6/6/6/Q4q w", None),
     ],
 )
-def test_counting_decides_what_is_settled(fen, counted):
+def test_counting_decides_settled_positions(fen, counted):
     found = squares_of(amazons.from_fen(fen)).counted
     assert (found and found.model_dump()) == counted
 
 
-def test_a_settled_game_ends_when_that_is_agreed_and_goes_on_after_undo(client):
+def test_agreed_game_ends_and_undo_resumes_it(client):
     name = begin(client, SIX | {"fen": SETTLED})
     with joined(client, name) as wire:
         game = until(wire, "game")

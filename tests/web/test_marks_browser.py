@@ -1,4 +1,4 @@
-"""What boards show beside their pieces, in a browser: numbers, lines, forbidden points, territory, an agreed end."""
+"""Marks of boards in a browser: numbers, lines, forbidden points, territory, an agreed end."""
 
 import json
 

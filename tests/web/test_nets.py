@@ -50,7 +50,7 @@ def test_all_nets_are_listed_without_opening_one(client, nets):
     assert not any("learner" in name for name in groups)
 
 
-def test_the_boards_of_the_packaged_nets_are_those_that_they_were_made_for(client, nets):
+def test_packaged_nets_have_their_own_boards(client, nets):
     for net in packaged_nets():
         assert list(board_of(net.card.game, str(net.file))) == [net.card.board]
         assert ask(client, "nets/position", model=f"package:{net.card.name}")["height"] == net.card.size
@@ -103,13 +103,13 @@ def test_a_turn_of_the_amazons_in_its_three_parts(client, nets):
         ({"model": "package:amazons_net-10x10-standard", "move": "z1"}, "no such square"),
     ],
 )
-def test_a_bad_question_or_net_is_told(client, nets, query, words):
+def test_bad_question_or_net_is_refused(client, nets, query, words):
     model = query["model"].replace("file:models", f"file:{nets}")
     assert words in ask(client, "nets/view", 400, **(query | {"model": model}))["error"]
 
 
 @pytest.mark.slow
-def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets):
+def test_killed_process_is_reported_and_replaced(client, nets):
     model = f"file:{nets}/gomoku/02/best.pt"
     ask(client, "nets/view", model=model, simulations=5)
     engines = client.app.app.state.engines._all
@@ -120,7 +120,7 @@ def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets
 
 
 @pytest.mark.slow
-def test_the_page_waits_while_players_are_loaded_for_nobody_yet(web_folder, nets):
+def test_page_waits_while_players_are_loaded(web_folder, nets):
     with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
         client.get("/api/none")
         wait(lambda: not client.app.app.state.engines.has_room)
@@ -139,7 +139,7 @@ def test_a_question_of_a_closed_page_is_not_asked():
         run(asked())
 
 
-def test_a_link_whose_net_has_gone_is_left_out(client, nets, tmp_path):
+def test_link_to_a_missing_net_is_left_out(client, nets, tmp_path):
     net, link = tmp_path / "net.pt", nets / "gomoku/04/best.pt"
     net.touch()
     link.parent.mkdir()
@@ -191,7 +191,7 @@ def test_the_page_shows_the_parts_of_a_turn(open_page, nets):
     assert fits(page)
 
 
-def test_the_page_tells_of_a_damaged_net(open_page, nets):
+def test_page_reports_a_damaged_net(open_page, nets):
     page = open_page()
     page.expected = ["400"]
     page.evaluate(f"location.hash = '#/nets?model=file:{nets}/gomoku/03/best.pt'")

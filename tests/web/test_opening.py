@@ -37,7 +37,7 @@ def three(wire):
         ("swap2", ["place", "stay"], "ba"),
     ],
 )
-def test_who_takes_which_colour(kind, choices, seats):
+def test_colours_of_the_players(kind, choices, seats):
     opening, plies, seated = Opening(kind), 3, "ab"
     for choice in choices:
         assert opening.step(plies).stones == 0
@@ -55,7 +55,7 @@ def refused(wire, do, **more):
     return text
 
 
-def test_two_people_play_swap2_with_five_stones_and_take_it_back(client):
+def test_two_people_play_swap2_with_five_stones_and_undo(client):
     with started(client, "swap2") as wire:
         game = until(wire, "game")
         assert (game["opening"], game["persons_turn"]) == ({"seat": 0, "stones": 3, "may_place": False}, True)
@@ -79,7 +79,7 @@ def test_two_people_play_swap2_with_five_stones_and_take_it_back(client):
 
 
 @pytest.mark.slow
-def test_a_choice_of_colours_turns_the_seats_and_undo_turns_them_back(client):
+def test_colour_choice_swaps_seats_and_undo_restores_them(client):
     with started(client, "swap", FAST, "person") as wire:
         game = until(wire, "game", lambda one: one["opening"] and one["opening"]["seat"] == 1)
         assert (len(game["board"]["moves"]), game["can_undo"]) == (3, False)

@@ -54,7 +54,7 @@ def move(wire, text, **more):
     return until(wire, "game")
 
 
-def test_the_games_say_what_can_be_chosen():
+def test_games_list_their_choices():
     for game in (amazons, gomoku):
         offered = VARIANTS[game.NAME]
         assert [one.name for one in offered] == list(game.VARIANTS)
@@ -66,7 +66,7 @@ def test_the_games_say_what_can_be_chosen():
         assert {size for one in offered for size in one.sizes} >= set(game.SIZES)
 
 
-def test_choices_list_the_players_that_start_no_program_and_the_models_below_the_folder(client, web_folder):
+def test_choices_list_players_and_models_below_the_folder(client, web_folder):
     path = web_folder / "models" / "gomoku" / "7" / "best.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -88,7 +88,7 @@ def test_choices_list_the_levels_of_each_board(client):
             assert found[one.size, one.variant] == rows
 
 
-def test_a_level_plays_and_its_value_has_the_unit_of_its_player(client):
+def test_level_plays_and_its_value_has_players_unit(client):
     (nine,) = [one for one in ladders("gomoku") if one.size == 9]
     number = next(k for k, level in enumerate(nine.levels, 1) if level.player.startswith("engine"))
     name = begin(client, {"game": "gomoku", "size": 9, "variant": "freestyle"}, second=f"level:{number}")
@@ -122,7 +122,7 @@ def test_a_move_is_judged_before_it_is_played(client):
     assert "move 7, e3, is not legal here" in refused.text
 
 
-def test_two_people_play_a_game_to_its_end_and_save_it(client, tmp_path):
+def test_two_people_finish_and_save_a_game(client, tmp_path):
     name = begin(client, THREE)
     with joined(client, name) as wire:
         game = until(wire, "game")
@@ -144,7 +144,7 @@ def test_two_people_play_a_game_to_its_end_and_save_it(client, tmp_path):
     assert client.get(f"/api/play/games/{name}/record.txt").status_code == 400
 
 
-def test_a_game_from_a_position_of_its_own_is_saved_as_sgf(client):
+def test_game_from_own_position_is_saved_as_sgf(client):
     fen = "5/5/2x2/5/5 w freestyle-3"
     name = begin(client, {"game": "gomoku", "size": 5, "variant": "", "fen": fen, "moves": ["a1"]})
     with joined(client, name) as wire:
@@ -154,7 +154,7 @@ def test_a_game_from_a_position_of_its_own_is_saved_as_sgf(client):
     assert (record.variant, record.actions) == (fen, (20,))
 
 
-def test_a_game_of_the_amazons_is_saved_as_the_site_writes_it(client):
+def test_amazons_game_is_saved_in_the_sites_format(client):
     name = begin(client, {"game": "amazons", "size": 10, "variant": "standard", "moves": ["d1-d7/g7"]})
     with joined(client, name) as wire:
         until(wire, "game")
@@ -186,14 +186,14 @@ def test_the_legal_turns_come_as_a_tree(client):
         ({**SIX, "game": "../go"}, "../go"),
     ],
 )
-def test_a_place_that_there_is_not_is_refused_with_a_reason(client, place, said):
+def test_bad_place_is_refused_with_a_reason(client, place, said):
     for answer in (client.post("/api/play/board", json=place), client.post("/api/play/games", json={"place": place})):
         assert answer.status_code == 400
         assert said in answer.json()["error"]
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", '{"place": 3}', '{"place": {"game": "gomoku"}}', '{"x": NaN}'])
-def test_what_is_no_message_is_refused_with_a_reason(client, body):
+def test_bad_message_is_refused_with_a_reason(client, body):
     answer = client.post("/api/play/games", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
     assert answer.json()["error"]
@@ -241,7 +241,7 @@ def test_a_person_against_a_player_undo_and_pause(client):
         assert "moved on" in until(wire, "problem")["text"]
 
 
-def test_two_players_play_on_by_themselves_while_somebody_looks(client):
+def test_two_players_play_while_a_page_watches(client):
     with joined(client, begin(client, SIX, "random", "one_ply")) as wire:
         until(wire, "game", lambda one: len(one["board"]["moves"]) >= 3)
         wire.send_json({"do": "pause"})
@@ -282,7 +282,7 @@ def test_a_hint_is_shown_and_changes_nothing(client):
         assert move(wire, "a1", ply=0)["board"]["moves"] == ["a1"]
 
 
-def test_a_killed_engine_is_told_and_asked_again(client):
+def test_killed_engine_is_reported_and_asked_again(client):
     with joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as wire:
         until(wire, "thought", lambda one: one["thought"])
         (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
@@ -295,7 +295,7 @@ def test_a_killed_engine_is_told_and_asked_again(client):
         until(wire, "thought", lambda one: one["thought"])
 
 
-def test_a_model_that_is_none_says_so_and_the_page_can_ask_before(client, web_folder):
+def test_bad_model_is_reported_and_can_be_checked_before(client, web_folder):
     path = web_folder / "models" / "amazons" / "nets.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"no model")
@@ -307,7 +307,7 @@ def test_a_model_that_is_none_says_so_and_the_page_can_ask_before(client, web_fo
     assert client.post("/api/play/player", json={"game": "amazons", "player": "random"}).json() == {"only": None}
 
 
-def test_who_finds_no_process_waits_and_is_told(client):
+def test_player_waiting_for_a_process_is_notified(client):
     with (
         joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as one,
         joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as two,
@@ -320,7 +320,7 @@ def test_who_finds_no_process_waits_and_is_told(client):
             until(three, "game", lambda game: game["board"]["moves"])
 
 
-def test_a_clock_runs_down_and_the_game_is_lost_on_time(client):
+def test_clock_runs_down_and_game_is_lost_on_time(client):
     name = begin(client, THREE, minutes=0.02, increment_s=0.5)
     with joined(client, name) as wire:
         assert until(wire, "game")["clocks"] == {"left_ms": [1200.0, 1200.0], "running": None}
@@ -336,7 +336,7 @@ def test_a_clock_runs_down_and_the_game_is_lost_on_time(client):
         assert game["clocks"]["left_ms"][1] > 0
 
 
-def test_no_time_passes_while_nobody_looks(client, monkeypatch):
+def test_no_time_passes_without_a_watching_page(client, monkeypatch):
     monkeypatch.setattr(session, "GRACE_S", 0.0)
     name = begin(client, THREE, minutes=1)
     with joined(client, name) as wire:
@@ -347,7 +347,7 @@ def test_no_time_passes_while_nobody_looks(client, monkeypatch):
         assert until(wire, "game")["clocks"]["left_ms"][1] > 60_000 - 1500
 
 
-def test_a_flood_of_messages_closes_its_own_tab_alone(client):
+def test_flood_of_messages_closes_only_its_tab(client):
     with joined(client, begin(client, THREE)) as other, joined(client, begin(client, THREE)) as wire:
         until(wire, "game")
         for _ in range(BURST + 10 * A_SECOND):
@@ -359,7 +359,7 @@ def test_a_flood_of_messages_closes_its_own_tab_alone(client):
         move(other, "a1")
 
 
-def test_bytes_are_no_message_and_the_game_goes_on(client):
+def test_binary_message_is_ignored_and_game_continues(client):
     with joined(client, begin(client, THREE)) as wire:
         until(wire, "game")
         wire.send_bytes(b'{"do": "pause"}')
@@ -368,7 +368,7 @@ def test_bytes_are_no_message_and_the_game_goes_on(client):
 
 
 @pytest.mark.parametrize("text", ["", "x", "[]", '{"do": "fly"}', '{"do": "move", "move": "' + "a" * 100 + '"}'])
-def test_a_message_that_is_none_is_told_and_the_game_goes_on(client, text):
+def test_bad_message_is_reported_and_game_continues(client, text):
     with joined(client, begin(client, THREE)) as wire:
         until(wire, "game")
         wire.send_text(text)
@@ -376,7 +376,7 @@ def test_a_message_that_is_none_is_told_and_the_game_goes_on(client, text):
         move(wire, "a1")
 
 
-def test_a_game_that_there_is_not_and_too_many_tabs(client):
+def test_missing_game_and_too_many_tabs(client):
     with pytest.raises(WebSocketDisconnect) as closed, joined(client, "none") as wire:
         wire.receive_json()
     assert closed.value.code == GONE
@@ -390,7 +390,7 @@ def test_a_game_that_there_is_not_and_too_many_tabs(client):
         assert closed.value.code == BUSY
 
 
-def test_games_are_kept_up_to_a_number_and_the_oldest_goes(client, monkeypatch):
+def test_number_of_games_is_bounded_and_oldest_goes(client, monkeypatch):
     monkeypatch.setattr(client.app.app.state.games, "_most", 3)
     names = [begin(client, THREE) for _ in range(4)]
     kept = [client.app.app.state.games.get(name) is not None for name in names]
@@ -410,7 +410,7 @@ def test_a_name_cannot_be_guessed(client):
     assert json.dumps(sorted(names)).isascii()
 
 
-def test_the_usual_players_are_loaded_before_a_game_asks_for_them(web_folder, monkeypatch):
+def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch):
     done, own = [], Thinking.last
 
     async def last(thinking):

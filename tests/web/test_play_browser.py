@@ -135,7 +135,7 @@ def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(open_page):
     assert page.locator("[role=gridcell][aria-label='c5, black amazon, moved last']").count() == 1
 
 
-def test_a_reload_finds_the_game_again_and_a_link_shares_it(open_page):
+def test_reload_finds_the_game_and_link_shares_it(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
     page.locator("[data-cell=d4]").click()
@@ -154,7 +154,7 @@ def test_a_reload_finds_the_game_again_and_a_link_shares_it(open_page):
 
 
 def go_on_without_the_server(page):
-    """Go on with the page's game as one that the server has lost, and whose setting is not kept."""
+    """Continue the page's game as one that the server has lost, and whose setting is not kept."""
     page.evaluate(
         """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
             localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));
@@ -164,7 +164,7 @@ def go_on_without_the_server(page):
     page.get_by_role("link", name="Go on from where it stood").click()
 
 
-def test_a_game_that_the_server_has_lost_goes_on_from_what_the_page_remembers(open_page):
+def test_game_lost_by_the_server_resumes_from_the_page(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
     page.locator("[data-cell=d4]").click()
@@ -173,7 +173,7 @@ def test_a_game_that_the_server_has_lost_goes_on_from_what_the_page_remembers(op
     page.get_by_role("gridcell", name="d4, black stone, last move").wait_for()
 
 
-def test_players_and_their_options_survive_a_server_that_has_lost_the_game(open_page):
+def test_players_and_options_survive_a_lost_game(open_page):
     page = open_page()
     player = "alphabeta:movetime=50,width=3"
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="player", side=1, **{"player gomoku": player})
@@ -227,7 +227,7 @@ def test_a_damaged_setting_is_dropped(open_page, kept):
     assert page.evaluate("(key) => localStorage.getItem(key)", SETUP) in (None, "null")
 
 
-def test_a_dropped_connection_is_told_and_comes_back(open_page):
+def test_dropped_connection_is_reported_and_restored(open_page):
     page = open_page()
     wires = []
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
@@ -244,7 +244,7 @@ def test_a_dropped_connection_is_told_and_comes_back(open_page):
 
 
 @pytest.mark.slow
-def test_a_clock_stands_while_the_connection_is_lost(open_page):
+def test_clock_stops_while_the_connection_is_lost(open_page):
     page = open_page("#/play?game=gomoku&size=9&variant=freestyle&moves=e5,a1")
     wires = []
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
@@ -262,7 +262,7 @@ def test_a_clock_stands_while_the_connection_is_lost(open_page):
     assert clock.inner_text() == before
 
 
-def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, server):
+def test_thoughts_are_drawn_and_killed_engine_is_asked_again(open_page, server):
     page = open_page()
     text = "alphabeta:movetime=600000"
     set_up(
@@ -285,7 +285,7 @@ def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, se
     assert int(page.locator(".figures dd").first.inner_text()) >= 1
 
 
-def test_a_move_shows_before_the_server_has_answered(open_page):
+def test_move_is_drawn_before_the_server_answers(open_page):
     page = open_page()
     set_up(page, **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "random"})
     drawn = page.evaluate(
@@ -299,14 +299,14 @@ def test_a_move_shows_before_the_server_has_answered(open_page):
     assert drawn == 1
 
 
-def test_names_are_text_and_nothing_else(open_page):
+def test_names_are_escaped(open_page):
     page = open_page("#/play?game=gomoku&size=5&variant=freestyle-3&moves=a1,<img src=x>")
     page.expected = ["400"]
     page.get_by_text("<img src=x>").first.wait_for()
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_it_fits_a_phone_and_everybody_can_use_it(open_page):
+def test_page_fits_a_phone_and_is_accessible(open_page):
     for scheme in ("light", "dark"):
         page = open_page("", PHONE, color_scheme=scheme)
         page.get_by_role("button", name="Play", exact=True).wait_for()
@@ -342,7 +342,7 @@ def test_it_fits_a_phone_and_everybody_can_use_it(open_page):
         ("game=go&size=9", "There is no game go to play here."),
     ],
 )
-def test_a_link_to_a_board_that_there_is_not_says_which_there_are(open_page, query, said):
+def test_link_to_an_unknown_board_lists_known_ones(open_page, query, said):
     page = open_page(f"#/play?{query}")
     page.get_by_text(said).wait_for()
     assert page.locator(".board").count() == 0
@@ -357,7 +357,7 @@ def test_a_link_to_a_board_that_there_is_not_says_which_there_are(open_page, que
         ("game=amazons&size=99&fen=x", "This position cannot be shown: bad FEN 'x'"),
     ],
 )
-def test_a_link_to_a_position_that_there_is_not_says_why(open_page, query, said):
+def test_link_to_a_bad_position_explains_why(open_page, query, said):
     page = open_page()
     page.expected = ["400"]
     page.goto(page.url.partition("#")[0] + f"#/play?{query}")
@@ -376,7 +376,7 @@ def test_a_link_may_name_the_game_alone_or_a_position(open_page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_levels_come_first_among_the_opponents_and_say_how_strong_they_are(open_page, size):
+def test_levels_come_first_among_opponents_with_their_strength(open_page, size):
     page = open_page("#/play?game=gomoku", size)
     opponent = page.get_by_label("Opponent")
     opponent.wait_for()

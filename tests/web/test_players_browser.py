@@ -30,7 +30,7 @@ def play_hint(page):
 @pytest.mark.parametrize(
     ("game", "size", "player"), [("amazons", 10, "puct:simulations=32"), ("gomoku", 9, "zero:simulations=64")]
 )
-def test_a_game_to_its_end_against_each_net_of_the_package(open_page, game, size, player):
+def test_full_game_against_each_packaged_net(open_page, game, size, player):
     """A person plays the legal move that comes first on the board, or a hint every ninth turn."""
     page = open_page()
     variant = "standard" if game == "amazons" else "freestyle"
@@ -62,7 +62,7 @@ def offered(page, game):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("game", ["Amazons", "Gomoku"])
-def test_every_player_on_the_list_makes_a_move_with_options_from_its_form(open_page, game):
+def test_every_listed_player_moves_with_options_from_its_form(open_page, game):
     page = open_page()
     page.get_by_label("Opponent").wait_for()
     names = offered(page, game)
@@ -92,7 +92,7 @@ def test_every_player_on_the_list_makes_a_move_with_options_from_its_form(open_p
 
 
 @pytest.mark.slow
-def test_two_players_of_the_list_play_a_whole_game_of_each_kind(open_page):
+def test_two_listed_players_finish_a_game_of_each_kind(open_page):
     page = open_page()
     for game, size, variant in (("amazons", 6, "standard"), ("gomoku", 5, "freestyle-3")):
         players = {f"first {game}": "alphabeta:movetime=20", f"second {game}": "random"}

@@ -21,7 +21,7 @@ def answer(client, *moves, status=200):
     return found.json()
 
 
-def test_each_forced_win_of_the_package_is_proven_and_its_move_is_legal():
+def test_each_packaged_forced_win_is_proven_and_legal():
     rows = [json.loads(text) for text in PACKAGED.read_text().splitlines()]
     wins = read_forced_wins(PACKAGED)
     solver = Solver()
@@ -101,7 +101,7 @@ def test_a_win_that_takes_longer_is_called_so(open_page):
 
 
 @pytest.mark.slow
-def test_the_worst_turns_of_ones_own_game_become_puzzles(open_page):
+def test_worst_turns_of_own_game_become_puzzles(open_page):
     moves = "h8,i9,h9,i8,h10,a1,h11,a3,h12"
     page = open_page(f"#/analyse?game=gomoku&size=15&moves={moves}&judge=1&second_name=You", PHONE)
     page.get_by_text("10 of 10 positions").wait_for()

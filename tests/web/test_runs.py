@@ -64,7 +64,7 @@ def test_figures_of_the_working_tree_and_of_every_version(client, project):
     assert values == {git(project, "rev-parse", "HEAD~1"): 0.2, git(project, "rev-parse", "HEAD"): 0.8}
 
 
-def test_the_runs_own_figure_comes_first_and_the_committed_one_beside_it(tmp_path):
+def test_own_figure_comes_first_then_committed_one(tmp_path):
     project = make_project(tmp_path.resolve())
     (project / "docs/measured").mkdir(parents=True)
     (project / "docs/measured/amazons_net.json").write_text(json.dumps({"games": estimate(9, None, None)}))
@@ -183,7 +183,7 @@ def test_no_other_file_and_no_other_word_for_git(client, project, path, query):
     ask(client, f"runs/{path}", 400, **query)
 
 
-def test_an_unknown_commit_is_told(client, project):
+def test_unknown_commit_is_reported(client, project):
     assert "git knows no revision" in ask(client, "runs/version", commit="0" * 40)["problem"]
 
 
@@ -212,7 +212,7 @@ def test_the_page_by_mouse_and_keyboard(open_page, project):
     assert fits(page)
 
 
-def test_the_page_sees_that_a_training_is_interrupted_and_goes_on(open_page, project):
+def test_page_shows_interrupted_and_resumed_training(open_page, project):
     loss, hour_ago = project / LIVE, time.time() - 3600
     os.utime(loss, (hour_ago, hour_ago))
     page = open_page("#/runs")
@@ -221,7 +221,7 @@ def test_the_page_sees_that_a_training_is_interrupted_and_goes_on(open_page, pro
     page.get_by_text("This training goes on").wait_for()
 
 
-def test_the_page_has_the_runs_own_value_and_the_measurement_beside_it(open_page, project):
+def test_page_shows_own_value_and_measurement(open_page, project):
     def measured(route):
         found = route.fetch().json()
         for one in found["figures"]:

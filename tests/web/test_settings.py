@@ -1,4 +1,4 @@
-"""No file outside the folders, and what is wrong at the start is told in a line."""
+"""No file outside the folders, and faults at the start are reported in a line."""
 
 import re
 import socket
@@ -26,7 +26,7 @@ def test_files_below_the_folders_are_found_and_no_others(tmp_path):
             settings.file(str(name))
 
 
-def test_a_port_in_use_and_a_missing_folder_end_in_one_line(tmp_path):
+def test_port_in_use_and_missing_folder_end_in_one_line(tmp_path):
     def told(*words):
         done = CliRunner().invoke(app, ["web", "--no-browser", *words])
         assert done.exit_code == 1
@@ -41,7 +41,7 @@ def test_a_port_in_use_and_a_missing_folder_end_in_one_line(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_server_that_is_told_to_end_in_the_middle_of_an_answer_says_nothing(tmp_path):
+def test_server_ending_during_an_answer_prints_nothing(tmp_path):
     command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0", "--folder", tmp_path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         port = int(process.stdout.readline().split()[1].rstrip("/").rpartition(":")[2])

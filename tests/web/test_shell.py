@@ -10,7 +10,7 @@ def test_the_first_page_is_play_and_fits_a_phone(open_page):
     assert fits(page)
 
 
-def test_the_theme_is_the_systems_until_one_is_chosen(open_page):
+def test_theme_follows_the_system_until_chosen(open_page):
     page = open_page("", color_scheme="dark")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.get_by_role("button", name="Change between dark and light").click()
@@ -18,6 +18,6 @@ def test_the_theme_is_the_systems_until_one_is_chosen(open_page):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
-def test_a_page_that_there_is_not_says_so(open_page):
+def test_missing_page_says_so(open_page):
     page = open_page("#/nowhere")
     page.get_by_text("There is no page nowhere.").wait_for()

@@ -39,7 +39,7 @@ def until(socket, good):
         (AMAZONS, "puct"),
     ],
 )
-def test_a_player_tells_several_moves_with_values_and_lines(socket, place, player):
+def test_player_gives_several_moves_with_values_and_lines(socket, place, player):
     ask(socket, 7, place=place, player=player, lines=3)
     message = until(socket, lambda one: one["thought"] and len(one["thought"]["lines"]) == 3)
     lines = message["thought"]["lines"]
@@ -53,7 +53,7 @@ def test_a_player_tells_several_moves_with_values_and_lines(socket, place, playe
         assert [one["value"] for one in lines] == sorted((one["value"] for one in lines), reverse=True)
 
 
-def test_the_next_position_ends_the_search_and_leaving_frees_the_process(client):
+def test_next_position_ends_search_and_leaving_frees_process(client):
     with client.websocket_connect("/api/analyse/think", headers={"host": "127.0.0.1"}) as socket:
         engines = client.app.app.state.engines
         ask(socket, 1, place=GOMOKU, player="engine")
@@ -64,7 +64,7 @@ def test_the_next_position_ends_the_search_and_leaving_frees_the_process(client)
     wait(lambda: engines._free == 2, 5)
 
 
-def test_a_search_that_is_done_says_so(socket):
+def test_finished_search_is_reported(socket):
     ask(socket, 1, place=GOMOKU | {"size": 3, "variant": "freestyle-3", "moves": ["b2"]}, player="engine", lines=2)
     message = until(socket, lambda one: one["state"] == "done")
     assert len(message["thought"]["lines"]) == 2
@@ -79,7 +79,7 @@ def test_a_search_that_is_done_says_so(socket):
         ({"player": "engine", "place": GOMOKU | {"moves": ["h8", "h8"]}}, "move 2, h8, is not legal here"),
     ],
 )
-def test_a_request_that_cannot_be_is_told_and_the_next_one_is_answered(socket, wanted, words):
+def test_impossible_request_is_reported_and_next_is_answered(socket, wanted, words):
     ask(socket, 3, **({"place": GOMOKU} | wanted))
     assert words in until(socket, lambda one: one["state"] == "failed")["error"]
     ask(socket, 4, place=GOMOKU, player="engine")
@@ -105,7 +105,7 @@ def test_the_page_lists_the_best_moves_and_plays_one(open_page):
     assert fits(page)
 
 
-def test_the_page_leaves_a_turn_of_the_amazons_alone_while_a_player_thinks(open_page):
+def test_page_leaves_unfinished_amazons_turn_alone_during_search(open_page):
     page = open_page("#/analyse?game=amazons&size=6&variant=standard", PHONE)
     moves = page.get_by_role("list", name="Best moves, with win rates of White").get_by_role("button")
     moves.nth(2).wait_for()

@@ -31,7 +31,7 @@ def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
     assert alive(server)
 
 
-def test_a_game_in_too_many_tabs_says_so_and_goes_on_in_the_others(open_page):
+def test_game_in_too_many_tabs_keeps_the_others(open_page):
     page = open_page()
     set_up(page, **THREE)
     address = page.url.split("/", 3)[3]
@@ -48,7 +48,7 @@ def test_a_game_in_too_many_tabs_says_so_and_goes_on_in_the_others(open_page):
     late.get_by_text("White to move.").wait_for()
 
 
-def test_a_flood_of_messages_is_stopped_and_a_reload_goes_on(open_page):
+def test_flood_of_messages_is_stopped_and_reload_resumes(open_page):
     page, other = open_page(), open_page()
     set_up(other, **THREE)
     page.add_init_script(
@@ -67,7 +67,7 @@ def test_a_flood_of_messages_is_stopped_and_a_reload_goes_on(open_page):
     page.get_by_role("gridcell", name="a1, black stone, last move").wait_for()
 
 
-def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder):
+def test_missing_model_is_reported_before_and_in_the_game(open_page, web_folder):
     path = web_folder / "models/amazons/gone/nets.pt"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no net")
@@ -96,7 +96,7 @@ def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder
 
 
 @pytest.mark.slow
-def test_who_finds_all_engines_busy_waits_and_is_told(open_page, server):
+def test_waiting_for_a_busy_engine_is_reported(open_page, server):
     busy = [open_page() for _ in range(4)]
     for page in busy:
         set_up(page, **against("alphabeta:movetime=600000", side=1))
@@ -114,7 +114,7 @@ def test_who_finds_all_engines_busy_waits_and_is_told(open_page, server):
     assert len(moves(late)) == 1
 
 
-def test_an_analysis_by_a_player_that_there_is_not_is_told_and_another_one_is_asked(open_page):
+def test_analysis_by_unknown_player_is_refused_and_another_works(open_page):
     page = open_page("#/analyse")
     page.set_input_files(
         "input[type=file]",
@@ -145,5 +145,5 @@ sys.exit(repr(wrong) if wrong else 0)
 """
 
 
-def test_routes_that_want_the_games_at_the_same_time_all_get_them():
+def test_concurrent_requests_for_the_games_are_all_answered():
     assert subprocess.run([sys.executable, "-c", SIDE_BY_SIDE]).returncode == 0

@@ -190,7 +190,7 @@ class Examiner:
         return "broken" if farewell else "note", killed + process.last_words()
 
     def names_itself(self) -> Outcome:
-        """Check that the engine tells its name."""
+        """Check that the engine gives its name."""
         raise NotImplementedError
 
     def odd_input(self) -> Outcome:

@@ -208,7 +208,7 @@ class Session:
             self._change_level(level)
 
     def _change_level(self, before: int) -> None:
-        """Play the rest of the game at another level; a level that there is not leaves the one before."""
+        """Play the rest of the game at another level; an unknown level leaves the one before."""
         try:
             if self._board is not None:
                 self._seat(self._board)
@@ -310,7 +310,7 @@ class Session:
         return " ".join(map(board.write, placed))
 
     def _player_for(self, board: Board) -> Player:
-        """Return the player, if the game goes on and the player supports the board.
+        """Return the player, if the game is unfinished and the player supports the board.
 
         Raises:
             ZugwerkError: the game is over, or its rule is not supported.

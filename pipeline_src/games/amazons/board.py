@@ -5,7 +5,7 @@ Coordinates: square s = (rank - 1) * W + (file - 1); ``board[rank - 1, file - 1]
 
 FEN, as chess programs write it for this game: the ranks from the top down with ``Q`` for a white amazon, ``q`` for a
 black one, ``*`` for an arrow and a number for a run of empty squares; then ``w`` or ``b`` for the side to move. What
-chess programs write beside these is read over: a hand in brackets after the ranks, and up to four fields that are ``-``
+chess programs add is skipped: a hand in brackets after the ranks, and up to four fields that are ``-``
 or a number after the side to move.
 """
 

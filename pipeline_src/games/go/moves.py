@@ -74,7 +74,7 @@ def captured(board: Board, row: int, column: int, points: Points) -> int:
 
 @njit(cache=True)
 def _neighbours(board: Board, row: int, column: int, code: int) -> int:
-    """Count the points beside (row, column) that hold ``code``."""
+    """Count the points next to (row, column) that hold ``code``."""
     height, width = board.shape
     found = 0
     for direction in range(4):
@@ -126,7 +126,7 @@ def _stands(board: Board, row: int, column: int, colour: int) -> bool:
 
 @njit(cache=True)
 def legal(state: GoState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is a pass or a point where a stone may be placed."""
+    """Whether the game is unfinished and ``action``, any int, is a pass or a point where a stone may be placed."""
     board, turn = state.board, state.turn
     if turn[PASSES] >= 2 or not 0 <= action <= board.size:
         return False

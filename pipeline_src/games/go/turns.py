@@ -18,7 +18,7 @@ def legal_actions(state: GoState) -> npt.NDArray[np.int32]:
 
 
 def is_legal(state: GoState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is a pass or a legal point."""
+    """Whether the game is unfinished and ``action``, any int, is a pass or a legal point."""
     return bool(0 <= action <= state.board.size and moves.legal(state, action))
 
 
@@ -41,7 +41,7 @@ def lead(state: GoState) -> float:
 
 
 def winner(state: GoState) -> Literal["first", "second", "draw"] | None:
-    """Return the result of a finished game by area: ``first`` is Black; None while the game goes on."""
+    """Return the result of a finished game by area: ``first`` is Black; None for an unfinished game."""
     if state.turn[PASSES] < 2:
         return None
     points = lead(state)

@@ -19,7 +19,7 @@ EMPTY, BLACK, WHITE = 0, 1, 2
 FIRST, SECOND = 0, 1
 """The sides, as ``to_play`` numbers them: Black moves first."""
 GOING, WON, DRAWN = 0, 1, 2
-"""Standing of a game: it goes on, the last stone won, or it is drawn."""
+"""Standing of a game: unfinished, won by the last stone, or drawn."""
 SIDE, PLY, STANDING, LINE, RULE = 0, 1, 2, 3, 4
 """Indices of the entries of ``turn``."""
 MIN_SIDE, MAX_SIDE = 3, 25

@@ -87,7 +87,7 @@ def nowhere_to_play(state: GomokuState) -> bool:
 
 @njit(cache=True)
 def legal(state: GomokuState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is an empty cell that Renju does not forbid."""
+    """Whether the game is unfinished and ``action``, any int, is an empty cell that Renju does not forbid."""
     board = state.board
     if state.turn[STANDING] != GOING or not 0 <= action < board.size:
         return False

@@ -17,7 +17,7 @@ def legal_actions(state: GomokuState) -> npt.NDArray[np.int32]:
 
 
 def is_legal(state: GomokuState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is an empty cell that is not forbidden."""
+    """Whether the game is unfinished and ``action``, any int, is an empty cell that is not forbidden."""
     return bool(0 <= action < state.board.size and moves.legal(state, action))
 
 
@@ -35,7 +35,7 @@ def play(state: GomokuState, action: int) -> GomokuState:
 
 
 def winner(state: GomokuState) -> Literal["first", "second", "draw"] | None:
-    """Return the result of a finished game: ``first`` is Black; None while the game goes on."""
+    """Return the result of a finished game: ``first`` is Black; None for an unfinished game."""
     if state.turn[STANDING] == GOING:
         return None
     if state.turn[STANDING] != WON:

@@ -38,8 +38,8 @@ RULE_S = 0.3
 PAUSE_MS = 10.0
 """Default pause between a line of the program and the next command."""
 QUIET_S, QUIET_AT_MOST_S = 0.05, 1.0
-"""Seconds of silence after an ERROR, which may be one for each line, before a program is told again; and seconds after
-which it is told anyway."""
+"""Seconds of silence after an ERROR, which may be one for each line, before a command is sent again; and seconds after
+which it is sent anyway."""
 LOST_START_S = 5.0
 """Seconds without an answer to START until it is sent again, to a program that has answered one before."""
 _MOVE_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+(\s*[,;:. ]\s*-?\d+)*[)\]]?|[a-z]-?\d{1,2}|swap", re.IGNORECASE)
@@ -95,7 +95,7 @@ class BrainPlayer(EnginePlayer):
             with self._ended_on_error():
                 self._begin(process, start)
 
-    def _greet(self, process: EngineProcess) -> None:  # noqa: ARG002 - what it plays on is told by START
+    def _greet(self, process: EngineProcess) -> None:  # noqa: ARG002 - START sends what it plays on
         self._start, self._told = None, {}
 
     def _begin(self, process: EngineProcess, start: Any) -> None:
@@ -132,9 +132,9 @@ class BrainPlayer(EnginePlayer):
         self._start, self._known = gomoku.to_fen(start), ()
 
     def _answer_to_start(self, process: EngineProcess, line: str) -> str:
-        """Announce a board. A program that has answered a START before is told twice if it refuses or is silent.
+        """Announce a board. A program that has answered a START before gets it twice if it refuses or is silent.
 
-        A program that has just been started is told once: it had no answer to put away, and may load for long.
+        A program that has just been started gets it once: it had no answer to put away, and may load for long.
         """
         if self._told:
             self._send(process, line)

@@ -21,7 +21,7 @@ from pipeline_src.project.params import NonNegative
 log = logging.getLogger(__name__)
 
 SLOW_S = 10.0
-"""Seconds without readiness after which the user is told that the engine is still being waited for."""
+"""Seconds without readiness after which a message says that the engine is awaited."""
 
 
 class Patience(NamedTuple):
@@ -107,7 +107,7 @@ class EnginePlayer(Player):
         return self._listen(process, wanted, what, seconds, math.inf)
 
     def _await_start(self, process: EngineProcess, wanted: Callable[[str], bool], what: str) -> str:
-        """`_await` before a game: after `SLOW_S` the user is told what is awaited."""
+        """`_await` before a game: after `SLOW_S` a message says what is awaited."""
         return self._listen(process, wanted, what, self._patience.start_s, SLOW_S)
 
     def _listen(

@@ -106,7 +106,7 @@ def confusion(folder: Path) -> Chart | None:
 
 
 def matches(folder: Path) -> Chart | None:
-    """Draw the scores of the last dvc repro and the committed ones, beside the published score against a table."""
+    """Draw the scores of the last dvc repro and the committed ones, with the published score against a table."""
     last, committed = Metrics(folder / REPORTS / "match.json"), Metrics(folder / MEASURED)
     chosen = [name for name in committed.keys("matches") if name.startswith(CHOOSERS)]
     played = [name for name in last.keys() if name != "tables"]  # noqa: SIM118 - no dict

@@ -122,7 +122,7 @@ def ranked(
     scale: Mapping[str, Any] | None = None,
     level: float | None = None,
 ) -> Spec | None:
-    """Draw points with intervals beside names, the first on top; None without rows.
+    """Draw points with intervals, one row a name, the first on top; None without rows.
 
     Args:
         rows: name, value, low and high, series (colour), panel.
@@ -155,7 +155,7 @@ def heat(rows: Rows, x: str, y: str, columns: int = 2) -> Spec | None:
         rows: panel, label (row), chosen (column), count and share_of_label (shade).
         x: title of the columns.
         y: title of the rows.
-        columns: tables beside each other.
+        columns: tables side by side.
     """
     if not rows:
         return None

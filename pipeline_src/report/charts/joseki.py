@@ -33,7 +33,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def growth(rows: Rows, suffix: str, games: str, source: str, rerun: str) -> Chart | None:
-    """Draw the size of the library by number of games, beside the published one."""
+    """Draw the size of the library by number of games, with the published one."""
     published = {name: one.published for name, one in REGISTRY["joseki"].items()}
     found = points(rows, "games", GROWTH)
     stars = [

@@ -1,4 +1,4 @@
-"""Counting beside an evaluator of leaves: endings that counting decides replace the net's value.
+"""Counting together with an evaluator of leaves: endings that counting decides replace the net's value.
 
 With `PuctOptions.solve`, the tree backs their results up as certain.
 """
@@ -30,7 +30,7 @@ def settle_values(states: AmazonsState, scratch: EndgameScratch, values: npt.NDA
 
 
 class SettlingEvaluator:
-    """An evaluator of the leaves of Amazons trees and the counting beside it."""
+    """An evaluator of the leaves of Amazons trees together with counting."""
 
     def __init__(self, evaluate_batch: EvaluateBatch, amazons: int = 4) -> None:
         """``amazons`` is the largest number of amazons of a side."""

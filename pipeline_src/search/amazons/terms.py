@@ -43,8 +43,8 @@ class Terms(NamedTuple):
     the squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
     line in squares, e the number of empty squares among the eight neighbours (the amazon's own square is not empty)."""
     e: float
-    """Enclosed amazons, own less the other side's: 1 for an amazon that has none of the squares which both sides reach
-    beside it, 1/4 for one that has a single one."""
+    """Enclosed amazons, own less the other side's: 1 for an amazon without an adjacent square that both sides reach,
+    1/4 for one with a single such square."""
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
 
 FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
 """Entries of `FourSpace.counts`: positions of all searches, of this one, how many it may look at, how many stones its
-line has, and a number that tells this game's entries of the table from those of others."""
+line has, and a number that separates this game's entries of the table from those of others."""
 COUNT, NEXT, ANSWER = range(3)
 """Entries of a row of `FourSpace.marks`: moves of the node, the one to be tried next, the answer to the last."""
 DEPTH = 32

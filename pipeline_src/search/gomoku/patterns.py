@@ -33,8 +33,8 @@ NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THRE
 )
 PATTERNS = 13
 QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
-"""Classes of cells: a stone there makes no threat; a three; one beside a closed three or twos; two threes; a four; one
-beside such; one beside a three; an open four or two fours, so that the next stone wins; a line that wins."""
+"""Classes of cells: a stone there makes no threat; a three; one next to a closed three or twos; two threes; a four; one
+next to such; one next to a three; an open four or two fours, so that the next stone wins; a line that wins."""
 THREAT = 8
 """Bit that is set in the classes of threats."""
 

@@ -1,4 +1,4 @@
-"""Threat search beside an evaluator of leaves: certain wins and losses replace the net's answer.
+"""Threat search together with an evaluator of leaves: certain wins and losses replace the net's answer.
 
 Every leaf of a tree search first gets a threat search of a few hundred positions. If the side to move wins, the value
 is 1 and the winning move gets all of the prior. If it loses against every defence, the value is -1. If the other side
@@ -128,7 +128,7 @@ def _keep(
 
 
 class ProvingNet(NamedTuple):
-    """A net that is a kernel, with the threat search beside it, as searches in compiled code take it."""
+    """A net that is a kernel, together with the threat search, as searches in compiled code take it."""
 
     net: Any
     lines: Lines
@@ -172,7 +172,7 @@ kernels.implement(evaluate, ProvingNet, evaluate_proving)
 
 
 class ProvingEvaluator:
-    """An evaluator of leaves and the threat search beside it."""
+    """An evaluator of leaves together with the threat search."""
 
     def __init__(self, evaluate_batch: EvaluateBatch, nodes: int) -> None:
         """``nodes`` is the number of positions of each threat search, at least 1."""

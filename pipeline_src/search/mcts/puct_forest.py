@@ -103,7 +103,7 @@ class Forest(NamedTuple):
     priors: Ints
     """[G, N, S]: bits of the evaluator's float32 priors of a node's steps in the order of `games.kernels.write_steps`;
     the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits. The steps themselves
-    are not kept: to write them anew where one is looked for takes less time than the memory."""
+    are not kept: computing them again when needed takes less time than the memory."""
 
 
 def new_forest(trees: int, nodes: int, steps: int) -> Forest:

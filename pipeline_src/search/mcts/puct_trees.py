@@ -129,7 +129,7 @@ class PuctTrees:
         return found
 
     def plant(self, g: int, state: Any) -> None:
-        """Begin tree g anew at an unfinished position, which is copied.
+        """Reset tree g to an unfinished position, which is copied.
 
         Raises:
             ZugwerkError: the game is over there, or leaves wait for the evaluator.

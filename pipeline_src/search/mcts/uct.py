@@ -60,8 +60,8 @@ class Uct:
 
         Nothing is random, so ``seed`` is ignored.
 
-        A search with a time limit goes on with what the last one found, if its position comes two actions later. Other
-        searches begin anew, so that their answer depends on the arguments alone.
+        A search with a time limit reuses what the last one found, if its position comes two actions later. Other
+        searches start over, so that their answer depends on the arguments alone.
 
         Raises:
             ZugwerkError: the game is over.

@@ -1,8 +1,8 @@
 """The iterations of UCT: descend by the bound on the win rate, expand, back up.
 
 UCT is by Kocsis and Szepesvari (2006). Extensions: progressive widening (Coulom, 2007; Chaslot et al., 2008), proven
-values (Winands et al., 2008), a share of the minimax value beside the mean (Lanctot et al., 2014), priors in the bound
-(Rosin, 2011).
+values (Winands et al., 2008), a share of the minimax value in addition to the mean (Lanctot et al., 2014), priors in
+the bound (Rosin, 2011).
 """
 
 from math import exp, log, sqrt

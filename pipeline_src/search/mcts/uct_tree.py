@@ -1,6 +1,6 @@
 """The tree of UCT in flat arrays: nodes with their best actions as edges, and the exact values known in it.
 
-What was searched below a position goes on below the root once the game has come to it: `plant`.
+The subtree below a position is kept as the new tree once the game has come to it: `plant`.
 """
 
 from typing import Any, NamedTuple
@@ -268,7 +268,7 @@ def _below(tree: UctTree, state: Any, wanted: Any) -> int:
 
 @njit(cache=True)
 def _graft(tree: UctTree, top: int, nodes: int, owner: Ints) -> None:
-    """Move what is below node ``top`` of ``nodes`` to the root, which `expand` has made anew.
+    """Move what is below node ``top`` of ``nodes`` to the root, which `expand` has just made.
 
     Children come after their parents, before and after, so nodes and edges only ever move forward.
     """

@@ -65,7 +65,7 @@ class Plan:
         """``batch`` samples of each type a step, from the train split.
 
         With ``teachers_only`` the policies learn from the teachers' turns alone. Values learn from all turns all the
-        same: a value that only sees the positions before a strong player's turns takes whoever is to move for that
+        same: a value that only sees the positions before a strong player's turns takes the side to move for that
         player, and calls both sides of one game the likely winner.
 
         Raises:

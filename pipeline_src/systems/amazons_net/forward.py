@@ -34,8 +34,8 @@ from pipeline_src.systems.amazons_net.planes import NEEDS, encode_for
 class NetsForward(Forward):
     """Encodes boards, runs a net on them, and leaves all probability on legal moves.
 
-    Every batch is padded to one size: a position's answer then does not depend on its company, so neither the games
-    played beside it nor the end of a file changes a bit of it.
+    Every batch is padded to one size: a position's answer then does not depend on the others in its batch, so
+    neither concurrent games nor the end of a file changes a bit of it.
     """
 
     def __init__(self, nets: Nets, batch: int, threads: int | None = None) -> None:

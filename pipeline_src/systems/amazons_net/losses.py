@@ -94,7 +94,7 @@ TINY = 1e-12
 
 
 class Played(NamedTuple):
-    """The moves played in B positions, beside the rows of the policy they were chosen from."""
+    """The moves played in B positions, with the rows of the policy they were chosen from."""
 
     rows: Tensor
     """int64 [B, K]: the square each row starts on."""

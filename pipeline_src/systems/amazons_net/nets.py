@@ -139,7 +139,7 @@ class ResidualNets(Nets):
 
 
 class Block(nn.Module):
-    """Two 3x3 convolutions beside the identity, [B, C, H, W] -> the same shape."""
+    """Two 3x3 convolutions plus the identity, [B, C, H, W] -> the same shape."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

@@ -2,8 +2,8 @@
 
 The model has one input, ``planes`` float32 [B, 15, H, W] as `planes` makes them, before a move or before an arrow, and
 three outputs for each row: ``value`` float32 [B] (-1..1, to the side to move), ``move`` float32 [B, N * N] (logits,
-entry ``from * N + to``) and ``arrow`` float32 [B, N]. One of the policies is of no use in each row; what it costs is
-little beside the trunk.
+entry ``from * N + to``) and ``arrow`` float32 [B, N]. One of the policies is of no use in each row; its cost is
+small compared with the trunk.
 """
 
 from typing import cast

@@ -43,9 +43,9 @@ class ModelInfo:
 class Backend(Protocol):
     """Runs one model on planes [B, C, H, W] of zeros and ones, float32 or uint8.
 
-    `submit` and `wait` let a caller work on one batch while the other is computed; where nothing runs beside the
-    caller, `submit` computes. A row's answer depends on B and on no other row; the arrays may be overwritten by the
-    next `submit`.
+    `submit` and `wait` let a caller work on one batch while the other is computed; without a thread or device of its
+    own, `submit` computes. A row's answer depends on B and on no other row; the arrays may be overwritten by the next
+    `submit`.
     """
 
     info: ModelInfo

@@ -142,7 +142,7 @@ class ResidualNet(nn.Module):
 
 
 class Block(nn.Module):
-    """Two 3x3 convolutions beside a shortcut, [B, ``into``, H, W] -> [B, ``filters``, H, W]."""
+    """Two 3x3 convolutions plus a shortcut, [B, ``into``, H, W] -> [B, ``filters``, H, W]."""
 
     def __init__(self, into: int, filters: int, shortcut: Literal["pad", "project"]) -> None:
         super().__init__()

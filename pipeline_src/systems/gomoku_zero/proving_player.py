@@ -1,4 +1,4 @@
-"""``zero`` with the threat search beside its net: ``zero:MODEL,solver=N``.
+"""``zero`` with threat search and net: ``zero:MODEL,solver=N``.
 
 A module of its own, so that the generations of self-play do not depend on that search.
 """

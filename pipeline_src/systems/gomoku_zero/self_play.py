@@ -34,7 +34,7 @@ LOCK_STEP = 64
 COLDEST = 0.01
 """Below this temperature the most visited action is played."""
 DRAWS = 20
-"""Openings that are drawn at most for a game; the last one is played, whoever is ahead."""
+"""Openings that are drawn at most for a game; the last one is played in any case."""
 
 Policy = npt.NDArray[np.float32]
 Choice = Generator[Leaves, Answer, list[tuple[int, Policy]]]
@@ -192,7 +192,7 @@ def _rounds(
 def answer_in_turn(searches: Sequence[Generator[Leaves, Answer, Result]], evaluate: Any) -> list[Result]:
     """Run searches that yield their leaves to the end, one after another in turn; what each returns.
 
-    With an evaluator that can `submit` and `wait`, each search goes on while the leaves of the others are evaluated.
+    With an evaluator that can `submit` and `wait`, each search continues while the leaves of the others are evaluated.
     """
     submit = getattr(evaluate, "submit", lambda *leaves: leaves)
     wait = getattr(evaluate, "wait", lambda leaves: evaluate(*leaves))
@@ -228,7 +228,7 @@ def _opening(game: Game, start: Any, rng: np.random.Generator, most: int, cells:
         legal = game.legal_actions(one.state)
         action = int(rng.choice(legal if cells is None else np.intersect1d(legal, cells)))
         after = game.play(one.state, action)
-        if kernels.outcome(after)[0]:  # on a tiny board; the search goes on from before it
+        if kernels.outcome(after)[0]:  # on a tiny board; the search continues from before it
             one.opening = len(one.actions)
             break
         one.actions.append(action)
@@ -259,7 +259,7 @@ class _Puct:
         self.trees = _trees(start, count, evaluate, params)
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
-        """An action of each game that goes on, and its search's policy over the legal ones."""
+        """An action of each unfinished game, and its search's policy over the legal ones."""
         params, targets = self.params, np.full(self.trees.count, -1, np.int32)
         targets[going] = 0
         yield from self.trees.rounds(targets)  # noise needs the priors of the roots
@@ -293,7 +293,7 @@ class _Gumbel:
         )
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
-        """An action of each game that goes on, and the improved policy over the legal ones."""
+        """An action of each unfinished game, and the improved policy over the legal ones."""
         found = yield from self._search.rounds(going, [games[g].rng for g in going])
         rows = zip(found.steps, found.policies, found.counts, strict=True)
         return [(int(action), policy[:count]) for action, policy, count in rows]

@@ -193,7 +193,7 @@ class ZeroModule(LightningModule):
     ) -> None:
         """``net`` maps planes [B, C, H, W] to (logits [B, N], values [B]); ``rate`` is the learning rate.
 
-        The optimizer goes on from ``state`` where there is one.
+        The optimizer resumes from ``state`` where there is one.
         """
         super().__init__()
         self.net, self.params = net, params

@@ -1,4 +1,4 @@
-"""The library on moves of unseen games: accuracy beside a baseline, and both look-ups side by side.
+"""The library on moves of unseen games: accuracy compared with a baseline, and both look-ups side by side.
 
 The baseline is the most frequent point at each move number. Moves that are equal under a symmetry of the pattern count
 as one: in a corner with a symmetric pattern the two 3-4 points are one move. Only local moves are predicted, in the

@@ -254,7 +254,7 @@ class Clashes(NamedTuple):
 
 
 def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, Clashes]:
-    """Clashes of both codes, which all forms of a pattern have in common: so those of states tell of encodings."""
+    """Clashes of both codes, which all forms of a pattern have in common: those of states give those of encodings."""
     keys = merged.library.keys
     first = room(folder, np.int64, (len(keys),))
     first[:] = -1

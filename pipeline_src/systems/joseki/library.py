@@ -50,7 +50,7 @@ class Library:
     games: Ints
     """[T]: in how many games."""
     wins: Ints
-    """[T]: how often whoever played it won the game."""
+    """[T]: how often its player won the game."""
     losses: Ints
     """[T]: how often they lost it; drawn games and unknown results count as neither."""
     samples: Ints

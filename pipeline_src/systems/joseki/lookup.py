@@ -1,7 +1,7 @@
 """Look up the moves played in a pattern: by its exact key, or by the published code.
 
 The key needs no search. The paper's look-up: a pattern's code names its state, and the next moves are searched for. Two
-codes do not tell the move between them. With each transition goes a hint, the layer of the next move: 0 is the border
+codes do not determine the move between them. Each transition has a hint, the layer of the next move: 0 is the border
 of the mask, the smallest rectangle around all stones; 1 the border of the mask grown by one step, and so on outwards;
 -1 that of the mask shrunk by one, inwards. Each empty point of that layer is tried, until the code of the pattern with
 a stone there is that of the next state. Patterns that clash share a state here (`SharedCodes`), and a move that

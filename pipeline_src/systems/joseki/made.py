@@ -1,6 +1,6 @@
 """Games for the joseki library: synthetic ones of textbook joseki, and counts of what a source holds.
 
-Textbook joseki are the SGF beside this module, each way from its root to a leaf one sequence, in the upper right
+Textbook joseki are the SGF next to this module, each way from its root to a leaf one sequence, in the upper right
 corner, Black first; an empty move is one that is played elsewhere (tenuki). Made games play them in four corners, with
 tenuki, transpositions and mistakes. They are marked as synthetic: source ``engine``, event ``made``. The winner is
 random; each mistake more than the opponent's divides the odds by e.
@@ -218,7 +218,7 @@ class GameCounts:
 
         Returns:
             ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
-            with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
+            with handicap stones; ``variations``, lines other than the main ones; ``passes_added`` and ``cut``, as in
             `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
             without games; the latter is Black's score of the games with a result.
         """

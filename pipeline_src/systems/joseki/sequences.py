@@ -1,7 +1,7 @@
 """Convert games to corner sequences: the local moves of each corner, each with the pattern before and after it.
 
 A move is *local* to each corner that contains its point among its 10x10 points. A move on a middle line belongs to both
-corners beside it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its
+corners next to it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its
 own, which counts its local moves and stops after `LONGEST`. Where one colour plays two local moves in a row, the other
 played elsewhere: a pass (tenuki), recorded in the pattern before the second move and not counted by the clock.
 
@@ -169,7 +169,7 @@ def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[list[Ga
 
 
 def fingerprint(record: GameRecord) -> int:
-    """64 bits that name a game by its moves, wherever the record came from and whoever won it."""
+    """64 bits that name a game by its moves, wherever the record came from and whatever its result."""
     digest = hashlib.blake2b(f"{record.variant} {record.height}x{record.width} ".encode(), digest_size=8)
     digest.update(np.array(record.actions, "<i4").tobytes())
     return int.from_bytes(digest.digest(), "little")

@@ -50,7 +50,7 @@ class Tables(NamedTuple):
     games: Ints
     """[T]: in how many games."""
     wins: Ints
-    """[T]: how often whoever played it won the game."""
+    """[T]: how often its player won the game."""
     losses: Ints
     """[T]: number of these games that the player lost. Draws and games without a result count as neither."""
     last: Ints

@@ -67,7 +67,7 @@ def label_games(
 
 
 class _LabelClock(GameClock):
-    """Charges the search alone, and no more than there is: out of time, a side goes on one ply deep."""
+    """Charges the search alone, and no more than there is: out of time, a side continues one ply deep."""
 
     def cost(self, thought: Thought, used_ms: float) -> float:  # noqa: ARG002
         seconds = 0.0 if thought.found is None else thought.found.seconds

@@ -138,7 +138,7 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
     Args:
         path: the folder.
         arrays: those of `FIELDS`, by name; of the fields' types, or of types that hold the same numbers.
-        manifest: more to keep beside them; must have ``lowest`` and ``highest``, the classes.
+        manifest: further entries; must have ``lowest`` and ``highest``, the classes.
 
     Raises:
         ZugwerkError: an array is missing, of another length or shape, or holds a number that its type cannot; a label

@@ -125,7 +125,7 @@ class Child:
                     self._answer(Answer(id=request.id, values=(value,)))
                     if search.stopped.is_set():
                         break
-        except Exception as error:  # whatever it is, the page is told
+        except Exception as error:  # any error is reported to the page
             last = Answer(id=request.id, failed=error_text(error))
         search.end()
         self._answer(last)

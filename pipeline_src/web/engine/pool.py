@@ -75,7 +75,7 @@ class Engine:
     async def send(self, request: Request) -> None:
         """Write a line to the process."""
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # it is dead, as whoever reads from it is about to see
+        with contextlib.suppress(OSError):  # it is dead, as its reader is about to see
             self.process.stdin.write(request.model_dump_json(exclude_defaults=True).encode() + b"\n")
             await self.process.stdin.drain()
 

@@ -41,7 +41,7 @@ class Task(Message):
 
     place: Place
     player: Annotated[str, Field(max_length=500)]
-    """Text of the player, see `docs/reference/players.md`."""
+    """Text of the player, see `zugwerk players`."""
     key: str = ""
     """``GAME/SIDE``; players keep separate memories for each."""
     clock: TimeLeft | None = None
@@ -107,7 +107,7 @@ class Thought(Message):
     line: tuple[str, ...]
     """Principal variation, from the best move on."""
     lines: tuple[ThoughtLine, ...] = ()
-    """The best moves, as many as the task asks for; one alone from searches that can tell no more."""
+    """The best moves, as many as the task asks for; one alone from searches that have no more."""
 
 
 class Chosen(Message):

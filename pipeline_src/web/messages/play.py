@@ -245,11 +245,11 @@ class GameMessage(Message):
     """The seats' levels in words, such as ``Level 5, strong club player, about 1,500``; empty for other players."""
     board: Board
     ended: Ending | None
-    """Reason for the end of the game; null while it goes on."""
+    """Reason for the end of the game; null before it."""
     opening: OpeningStep | None
     """The next thing to do in the opening; null once the game is under way."""
     counted: Counted | None
-    """The Amazons: the result that can be agreed on, while the game goes on; null if there is none yet."""
+    """The Amazons: the result that can be agreed on before the end of the game; null if there is none yet."""
     clocks: Clocks | None
     persons_turn: bool
     can_undo: bool

@@ -96,7 +96,7 @@ class Game:
         )
 
     def counted(self) -> Counted | None:
-        """Return the result of a game of the Amazons that goes on, if counting decides it."""
+        """Return the result of an unfinished game of the Amazons, if counting decides it."""
         if self.place.game != "amazons" or self.winner is not None:
             return None
         from pipeline_src.web.marks import counted

@@ -396,7 +396,7 @@ class Session:
             search.cancel()
 
     async def _fail(self, error: EngineError, moves: bool) -> None:
-        """Tell the tabs that a player failed; one that has to move is asked again by a person."""
+        """Report to the tabs that a player failed; one that has to move is asked again by a person."""
         self._search = self._thinking = self._latest = None
         self._failed = moves
         self._stop_clock()

@@ -62,7 +62,7 @@ def test_fen_round_trip(height, width, seed, side):
         (board.STANDARD.replace("10", "99999999999", 1), "run of"),
     ],
 )
-def test_bad_fen_says_what_is_wrong(fen, message):
+def test_bad_fen_names_the_error(fen, message):
     with pytest.raises(board.FenError, match=message):
         board.from_fen(fen)
 

@@ -1,6 +1,6 @@
 """The rules of Go as slow, obvious Python on sets of points: the oracle for the kernels.
 
-``python -m tests.games.go.reference > tests/games/perft/go.txt`` makes the perft file anew.
+``python -m tests.games.go.reference > tests/games/perft/go.txt`` writes the perft file again.
 """
 
 import sys

@@ -106,7 +106,7 @@ def test_the_hash_knows_side_ko_and_passes_not_history():
     assert len(keys) == 5
 
 
-def test_replay_gives_the_board_before_each_ply_and_stops_at_an_illegal_one():
+def test_replay_gives_board_before_each_ply_up_to_illegal_one():
     start, actions = go.initial_state(9), [0, 1, 20, 9, 81, 30]
     boards = replay(start, actions)
     state = start

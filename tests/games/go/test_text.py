@@ -118,7 +118,7 @@ def test_fen_round_trip(height, width, seed, plies):
         ("3/3/3 b komi-1.3", "no variant 'komi-1.3'"),
     ],
 )
-def test_bad_fen_says_what_is_wrong(fen, message):
+def test_bad_fen_names_the_error(fen, message):
     with pytest.raises(ZugwerkError, match=message):
         go.from_fen(fen)
 

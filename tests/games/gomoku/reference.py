@@ -1,6 +1,6 @@
 """The rules of Gomoku as slow, obvious Python that scans the whole board after each stone: the oracle for the kernels.
 
-``python -m tests.games.gomoku.reference > tests/games/perft/gomoku.txt`` makes the perft file anew.
+``python -m tests.games.gomoku.reference > tests/games/perft/gomoku.txt`` writes the perft file again.
 """
 
 import re
@@ -40,7 +40,7 @@ class SlowGomoku:
         self.cells = {(r, c): letter for r, row in enumerate(rows) for c, letter in enumerate(row)}
 
     def runs(self, colour):
-        """Lengths of all unbroken rows of a colour that nothing of it goes on from, in all four directions."""
+        """Lengths of all maximal rows of a colour, in all four directions."""
         for r, c in self.cells:
             for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
                 if self.cells[r, c] == colour and self.cells.get((r - dr, c - dc)) != colour:

@@ -55,7 +55,7 @@ CROSS = "9/9/4x4/4x4/2xx5/9/9/o1o1o1o2/9 b renju"
 AT_CROSS = 4 * 9 + 4
 
 
-def test_what_is_forbidden_is_not_legal_and_white_may_play_it():
+def test_forbidden_moves_are_illegal_for_black_only():
     state = gomoku.from_fen(CROSS)
     assert not gomoku.is_legal(state, AT_CROSS)
     assert AT_CROSS not in gomoku.legal_actions(state)

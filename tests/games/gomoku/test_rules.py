@@ -89,7 +89,7 @@ def test_six_in_a_row():
     assert gomoku.winner(gomoku.play(exact, 22)) == "second"
 
 
-def test_a_six_does_not_spoil_a_five_of_the_same_stone():
+def test_six_does_not_spoil_a_five_of_the_same_stone():
     crossing = setup.from_fen("2x4/2x4/xx1xxx1/2x4/2x4/oo1oo2/oo1oo1o b exact")
     assert gomoku.winner(gomoku.play(crossing, 2 * 7 + 2)) == "first"
 

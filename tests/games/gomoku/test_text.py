@@ -84,7 +84,7 @@ def test_fen_round_trip(height, width, variant, seed, plies):
         ("3/3/3 b freestyle-0", "no variant 'freestyle-0'"),
     ],
 )
-def test_bad_fen_says_what_is_wrong(fen, message):
+def test_bad_fen_names_the_error(fen, message):
     with pytest.raises(ZugwerkError, match=message):
         setup.from_fen(fen)
 
@@ -98,7 +98,7 @@ def test_no_such_start(size, variant, message):
         setup.initial_state(size, variant)
 
 
-def test_a_position_knows_how_it_stands():
+def test_position_knows_its_standing():
     assert gomoku.winner(setup.from_fen("xxx/oo1/3 w freestyle-3")) == "first"
     assert gomoku.winner(setup.from_fen("ooo/xx1/x2 b freestyle-3")) == "second"
     assert gomoku.winner(setup.from_fen("xox/xoo/oxx w freestyle-3")) == "draw"

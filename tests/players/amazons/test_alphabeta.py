@@ -33,14 +33,14 @@ def test_options_are_read():
     assert make("alphabeta:width3=9").searcher.searcher.options.widths == (standard[0], 9, 9)
 
 
-def test_it_plays_the_answer_of_its_search_and_the_generator_changes_nothing():
+def test_plays_move_of_its_search_without_using_generator():
     state = amazons.initial_state(6)
     player = make("alphabeta:nodes=4000,table_mb=1")
     chosen = player.choose([Position(state, np.random.default_rng(seed)) for seed in range(3)])
     assert set(chosen) == {player.searcher.search(state, Limit(nodes=4000)).action}
 
 
-def test_on_a_clock_it_takes_its_share_and_not_its_limit():
+def test_on_a_clock_it_uses_its_share_not_its_limit():
     state = amazons.initial_state()
     player = make("alphabeta:movetime=30000")
     position = Position(state, np.random.default_rng(0), clock=Clock(own_ms=1000, other_ms=1000))
@@ -51,7 +51,7 @@ def test_on_a_clock_it_takes_its_share_and_not_its_limit():
     assert least_seconds(choose, 0.5) < 0.5
 
 
-def test_full_width_leaves_nothing_out_unless_told_to():
+def test_full_width_prunes_only_on_request():
     options = make("alphabeta:width=0").searcher.searcher.options
     assert (options.widths, options.breadth, options.inner_breadth) == ((0, 0, 0), 0, 0)
     assert options.futility == float("inf")

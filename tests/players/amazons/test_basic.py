@@ -7,14 +7,14 @@ from pipeline_src.search.amazons.evaluation import make_evaluator, value_of
 from tests.players.positions import positions, random_states
 
 
-def test_one_ply_plays_the_turn_after_which_the_opponent_stands_worst():
+def test_one_ply_plays_turn_with_worst_evaluation_for_opponent():
     states, evaluator = random_states(12, size=6), make_evaluator()
     for state, chosen in zip(states, OnePlyPlayer().choose(positions(states)), strict=True):
         values = {int(a): -value_of(amazons.play(state, int(a)), evaluator) for a in amazons.legal_actions(state)}
         assert np.isclose(values[chosen], max(values.values()))
 
 
-def test_one_ply_values_are_those_of_all_legal_turns():
+def test_one_ply_evaluates_all_legal_turns():
     evaluator = make_evaluator()
     for state in random_states(8, size=6):
         turns, values = one_ply_values(state, evaluator)
@@ -22,7 +22,7 @@ def test_one_ply_values_are_those_of_all_legal_turns():
         assert np.allclose(values, [-value_of(amazons.play(state, int(a)), evaluator) for a in turns])
 
 
-def test_noise_draws_from_the_games_own_generator():
+def test_noise_uses_the_games_generator():
     states = random_states(6, size=6)
     noisy = OnePlyPlayer(noise=3)
     once = noisy.choose(positions(states))

@@ -25,14 +25,14 @@ def test_weights_of_the_params_file(tmp_path, monkeypatch):
     assert evaluator.knots[:, :7].tolist() == [[0, 1, 0, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0, 0]]
 
 
-def test_what_is_wrong_is_said(tmp_path, monkeypatch):
+def test_bad_weights_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 3, t1: 1}]}\n")
     with pytest.raises(ZugwerkError, match="w = 0"):
         make_evaluator()
 
 
-def test_alphabeta_takes_weights_by_name_in_place_of_those_of_params(tmp_path, monkeypatch):
+def test_alphabeta_option_weights_replace_those_of_params(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 0, t1: 1}, {w: 20, t1: 0.5, t2: 0.5}]}\n")
     knots = {}

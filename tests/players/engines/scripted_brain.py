@@ -130,7 +130,7 @@ def lines(brain):
     if brain.mode != "race":
         yield from sys.stdin
         return
-    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered, so that select tells what has come
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered, so that select shows what has come
         while line := stdin.readline().decode():
             end = time.monotonic() + float(brain.number) / 1000  # from before the answer: a busy machine refuses less
             yield line

@@ -55,7 +55,7 @@ INFOS = [
 ]
 
 
-def test_a_game_is_told_move_by_move(player, tmp_path):
+def test_game_is_sent_move_by_move(player, tmp_path):
     brain = player("good", tmp_path / "log")
     assert brain.choose([position()]) == [0]
     assert brain.choose([position([0, 7])]) == [1]
@@ -64,10 +64,10 @@ def test_a_game_is_told_move_by_move(player, tmp_path):
     assert told == ["START 5", *INFOS, "BEGIN", "TURN 2,1", "TURN 4,4"]
 
 
-def test_any_other_position_is_told_as_a_board(player, tmp_path):
+def test_other_positions_are_sent_as_board(player, tmp_path):
     brain = player("good", tmp_path / "log", options="movetime=100,info.max_memory=8000000")
     brain.choose([position([3, 6, 8])])
-    brain.choose([position([3, 6, 8, 0, 20])])  # goes on
+    brain.choose([position([3, 6, 8, 0, 20])])  # the game continues
     brain.choose([position([9, 6])])  # another game, though it begins alike
     brain.new_game()
     brain.ready(position().start)
@@ -78,7 +78,7 @@ def test_any_other_position_is_told_as_a_board(player, tmp_path):
     assert "INFO max_memory 8000000" in (tmp_path / "log").read_text()
 
 
-def test_positions_that_nobody_knows_the_moves_of(player, tmp_path):
+def test_positions_with_unknown_history(player, tmp_path):
     brain = player("good", tmp_path / "log")
     start = gomoku.from_fen("x4/1o3/5/5/3x1/5/5 w exact")
     assert brain.choose([position([4], start)]) == [1]
@@ -87,7 +87,7 @@ def test_positions_that_nobody_knows_the_moves_of(player, tmp_path):
     assert told[-6:] == ["BOARD", "0,0,1", "1,1,2", "3,4,1", "4,0,2", "DONE"]
 
 
-def test_clocks_are_told(player, tmp_path):
+def test_clocks_are_sent(player, tmp_path):
     brain = player("good", tmp_path / "log")
     brain.choose([position(clock=Clock(5000.7, 4000, 20))])
     brain.choose([position([0, 1], clock=Clock(4100, 4000, 20))])
@@ -99,7 +99,7 @@ def test_clocks_are_told(player, tmp_path):
     ]
 
 
-def test_what_is_no_answer_is_passed_over(player):
+def test_non_answers_are_skipped(player):
     assert player("chatty").choose([position([0])]) == [1]
 
 
@@ -134,7 +134,7 @@ def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
     assert time.monotonic() - begin < 30
 
 
-def test_what_is_no_move_is_told_at_once_and_not_as_a_hang(player):
+def test_bad_move_is_reported_at_once_not_as_a_hang(player):
     for mode in ("gibberish", "error", "suggest", "swap"):
         brain, begin = player(mode, options="movetime=5000,grace=200000"), time.monotonic()
         with pytest.raises(PlayerError, match="in place of a move"):
@@ -142,7 +142,7 @@ def test_what_is_no_move_is_told_at_once_and_not_as_a_hang(player):
         assert time.monotonic() - begin < 60
 
 
-def test_a_brain_that_never_answers_start_is_told_of_and_given_up(player, caplog, monkeypatch):
+def test_brain_without_answer_to_start_is_reported_and_dropped(player, caplog, monkeypatch):
     monkeypatch.setattr(engine_module, "SLOW_S", 0.3)
     with pytest.raises(PlayerError, match=r"hung: no OK within 0.8 s$") as caught:
         player("mute", options="start=800").ready(position().start)
@@ -157,7 +157,7 @@ def test_an_engine_that_refuses_may_still_leave_by_itself(player, tmp_path):
     assert (tmp_path / "log").read_text().splitlines() == ["START 5", "END"]
 
 
-def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
+def test_error_answer_to_info_is_reported_before_next_move(player):
     brain = player("info", options="movetime=5000,grace=60000")
     for ask in (lambda: brain.ready(position().start), lambda: brain.choose([position([0])])):
         with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:
@@ -185,7 +185,7 @@ def test_it_may_write_its_files_after_end(player, tmp_path):
     assert (tmp_path / "learnt").read_text() == "learnt"
 
 
-def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
+def test_after_a_fault_the_whole_position_is_sent(player, tmp_path):
     brain = player("once", tmp_path / "mark")
     with pytest.raises(PlayerError):
         brain.choose([position([7, 8])])
@@ -218,14 +218,14 @@ def test_faults_lose_games_of_a_match(mode, fault):
 
 
 @pytest.mark.slow
-def test_the_second_that_a_brain_is_told_is_policed_without_any_option():
+def test_move_time_sent_to_a_brain_is_enforced_by_default():
     found = run_match(MatchSpec("gomoku", "random", text("late=1300", options="first=0"), 2, "random:2", 5))
     assert found.side(1).forfeits == {"time": 2}
 
 
 @pytest.mark.slow
 def test_a_first_move_may_take_longer():
-    """Some begin anew on BOARD; with no such time the game is lost."""
+    """Some start over on BOARD; with no such time the game is lost."""
     for first, forfeits in (("", {}), (",first=0", {"time": 2})):
         slow = text("slow=400", options=f"movetime=100{first}")
         found = run_match(MatchSpec("gomoku", "random", slow, 2, "random:2", 5, margin=150))
@@ -248,7 +248,7 @@ def test_a_whole_match_of_brains():
     assert (found.forfeits(0), found.forfeits(1)) == ({}, {})
 
 
-def test_a_program_that_refuses_what_comes_at_once_is_given_a_pause(player):
+def test_program_that_refuses_immediate_commands_gets_a_pause(player):
     brain = player("race=5", options="movetime=100,grace=60000,pause=25")
     begin, actions = time.monotonic(), [*brain.choose([position()])]
     for action in (7, 24, 20):
@@ -285,7 +285,7 @@ def test_pauses_are_on_no_clock():
 
 
 @pytest.mark.parametrize("pause", ["pause=25", "pause=0"])
-def test_a_program_that_refuses_what_comes_at_once_loses_no_game_of_a_match(pause):
+def test_program_that_refuses_immediate_commands_loses_no_match_game(pause):
     found = run_match(MatchSpec("gomoku", text("race=5", options=pause), "random", 4, "random:2", 5))
     assert found.side(0).forfeits == {}
 
@@ -308,7 +308,7 @@ def test_a_start_that_is_lost_is_sent_again(player, tmp_path, monkeypatch):
     assert (tmp_path / "other").read_text().count("START 5") == 4  # and one more was refused
 
 
-def test_a_start_that_is_refused_again_loses_its_game_and_not_the_match(tmp_path):
+def test_start_refused_twice_loses_game_but_not_match(tmp_path):
     log = tmp_path / "log"
     log.write_text("")
     found = run_match(MatchSpec("gomoku", text("starts=2", log), "random", 4, "random:2", 5))

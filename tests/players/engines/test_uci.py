@@ -73,7 +73,7 @@ def test_a_legal_move_comes_back(player):
     assert amazons.is_legal(position(START).state, two[1])
 
 
-def test_what_is_sent(player, tmp_path):
+def test_sent_commands(player, tmp_path):
     log = tmp_path / "log"
     engine = player("good", log, options="movetime=50,nodes=7,option.Hash=16,name=old")
     first = int(amazons.legal_actions(amazons.initial_state())[0])
@@ -247,7 +247,7 @@ def test_a_program_that_is_not_there_is_named():
         make_player("amazons", f"uci:{command('dead')}").ready()
 
 
-def test_an_engine_that_never_says_uciok_is_told_of_and_given_up(player, caplog, monkeypatch):
+def test_engine_without_uciok_is_reported_and_dropped(player, caplog, monkeypatch):
     assert engine_module.SLOW_S == 10
     monkeypatch.setattr(engine_module, "SLOW_S", 0.3)
     with pytest.raises(PlayerError, match=r"hung: no uciok within 0.8 s; its last lines: id name scripted$"):
@@ -268,7 +268,7 @@ def test_lines_end_with_cr_lf_or_both():
     engine.close()
 
 
-def test_no_flood_on_standard_error_stops_an_engine():
+def test_flood_on_stderr_does_not_stop_an_engine():
     write = "import sys; sys.stderr.write('x' * 3_000_000 + '\\nlast'); sys.stderr.flush(); print('done'); sys.exit(4)"
     engine = EngineProcess([sys.executable, "-S", "-c", write])
     assert engine.read(time.monotonic() + 60) == "done"

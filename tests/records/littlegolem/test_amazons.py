@@ -44,7 +44,7 @@ def test_resignation_at_once():
     assert read("W[resign]") == ("standard", (), True, "second")
 
 
-def test_final_position_tells_the_winner():
+def test_final_position_gives_the_winner():
     actions, state = random_game(3)
     nodes = ";".join(f"{'WB'[ply % 2]}[{notation.format_move(a)}]" for ply, a in enumerate(actions))
     game = read(nodes)
@@ -52,7 +52,7 @@ def test_final_position_tells_the_winner():
     assert game.winner == turns.winner(state) is not None
 
 
-def test_variant_is_what_the_moves_fit():
+def test_variant_is_found_by_legality_of_moves():
     cross, _ = random_game(5, 30, "cross")
     nodes = ";".join(f"{'WB'[ply % 2]}[{notation.format_move(a)}]" for ply, a in enumerate(cross))
     assert read(nodes).variant == read(nodes, "cross").variant == "cross"
@@ -103,7 +103,7 @@ def test_illegal_move_names_the_start_that_goes_furthest():
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(0, 10**6 - 1), st.data())
-def test_first_illegal_turn_is_found_where_it_stands(seed, plies, action, data):
+def test_first_illegal_turn_is_located(seed, plies, action, data):
     actions, _ = random_game(seed, plies)
     at = data.draw(st.integers(0, len(actions) - 1))
     _, before = random_game(seed, at)
@@ -153,7 +153,7 @@ def test_writes_the_sites_dialect_to_the_byte():
     assert write_record(named, with_format=True).startswith(b"(;FF[4]EV[amzn.ch.1.2.3]PB[J\xf6rg ?]PW[?]SO[")
 
 
-def test_refuses_to_write_what_cannot_be():
+def test_unwritable_records_are_refused():
     with pytest.raises(ZugwerkError, match="game 1: gomoku"):
         write_record(record_of((), game="gomoku"))
     with pytest.raises(ZugwerkError, match="cannot have resigned"):

@@ -44,7 +44,7 @@ def test_a_whole_game_becomes_its_record():
 @pytest.mark.parametrize(
     ("first", "second"), [("x];W[a4-a5/a6", "bob"), ("ann", "x];W[a4-a5/a6"), ("x];W[a1-a5/a6])", "]PW[")]
 )
-def test_a_player_whose_name_reads_like_a_turn(first, second):
+def test_player_name_that_reads_like_a_turn(first, second):
     seats = (Seat(3, second, "lost"), Seat(7, first, "won"))
     body = write_record(record_of(ACTIONS[:30], first_name=first, second_name=second))
     kept = read_game(raw(body, seats=seats), ALL)
@@ -54,7 +54,7 @@ def test_a_player_whose_name_reads_like_a_turn(first, second):
     assert (kept.record.winner, kept.evidence) == ("first", "names")
 
 
-def test_a_name_that_is_a_legal_game_of_its_own_makes_the_record_ambiguous():
+def test_name_that_is_a_legal_game_makes_record_ambiguous():
     body = write_record(record_of(ACTIONS[:30], first_name="x];W[d1-d7/g7])", second_name="bob"))
     reject = read_game(raw(body, seats=SEATS), ALL)
     assert (reject.reason, reject.ply) == ("ambiguous", -1)

@@ -33,7 +33,7 @@ def test_a_game_with_its_result_from_the_lists():
     assert game.name == "/servlet/sgf/7/game7.txt"
 
 
-def test_handicap_stones_each_a_property_of_its_own():
+def test_handicap_stones_as_separate_properties():
     record = read_go(raw(f"{HANDICAP};W[fq];B[fp])")).record
     assert record.variant == "komi-0.5/handicap-3:pd,dp,pp"
     assert points(record) == ["F3", "F4"]
@@ -61,14 +61,14 @@ def test_names_that_are_not_escaped():
     assert (record.first_name, record.second_name, record.winner) == ("lazy\\player", "x;]", "first")
 
 
-def test_a_resignation_tells_the_winner():
+def test_resignation_gives_the_winner():
     game = read_go(raw(f"{HEAD};B[pd];W[pp];B[resign])"))
     assert (game.record.winner, game.record.resigned, len(game.record.actions)) == ("second", True, 2)
     agreed = read_go(raw(f"{HEAD};B[pd];W[resign])", results=[("ann", "won"), ("bob", "lost")]))
     assert agreed.record.winner == "first"
 
 
-def test_where_nobody_says_who_won_the_winner_is_open():
+def test_winner_is_unknown_where_no_source_states_it():
     assert read_go(raw(f"{HEAD};B[pd];W[pp])")).record.winner is None
     assert read_go(raw(f"{HEAD};B[pd];W[pp])", results=[("ann", "draw"), ("bob", "draw")])).record.winner == "draw"
 
@@ -103,7 +103,7 @@ def test_agreeing_on_the_score_is_no_move():
         (f"{HEAD};B[pd];W[pp])", {"results": [("ann", "won"), ("bob", "won")]}, "contradiction", -1),
     ],
 )
-def test_what_is_not_usable_is_named(text, options, reason, ply):
+def test_unusable_records_are_named(text, options, reason, ply):
     reject = read_go(raw(text, **options))
     assert isinstance(reject, Reject)
     assert (reject.gid, reject.reason, reject.ply) == (7, reason, ply)

@@ -94,7 +94,7 @@ def test_winner_of_every_combination(order_known, resigned):
 
 
 @pytest.mark.parametrize(("plies", "winner"), [(41, "first"), (40, "second")])
-def test_last_mover_won_where_nobody_can_be_matched(plies, winner):
+def test_last_mover_won_where_players_cannot_be_matched(plies, winner):
     raw, players = match([BOB, ANN], "these", "those")
     assert find_winner(raw, players, plies, False, None) == (winner, "last_mover")
     assert find_winner(raw, players, plies, True, "first") == ("first", "resignation")

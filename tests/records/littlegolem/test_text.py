@@ -77,7 +77,7 @@ def test_names_are_not_escaped(first, second):
     assert record.nodes == (Node("W", "j4-g7/d7"),)
 
 
-def test_what_the_site_writes_between_name_and_moves_is_no_part_of_a_hostile_name():
+def test_site_text_between_name_and_moves_is_not_the_name():
     body = b"(;FF[4]EV[null]PB[x];W[aa]PW[y]KM[0.5]SZ[19]SO[z]HA[2]AB[pd];B[qq];W[dd])"
     (record,) = readings(body)
     assert list(record.header) == ["FF", "EV", "PB", "PW", "KM", "SZ", "SO", "HA", "AB"]
@@ -98,7 +98,7 @@ def test_a_text_after_an_honest_record_makes_no_second_reading():
         assert len(readings(b"(;EV[null]PB[a]PW[b]SO[z];W[1])" + after)) == 1
 
 
-def test_an_empty_record_counts_as_nothing():
+def test_empty_records_are_ignored():
     record = b"(;EV[null]PB[a]PW[b]SO[z];W[1])"
     for body in (record + b"(;)", record + b"\n\n(;)\n", b"(;)\n\n" + record, record + b"\n(;)(;)"):
         assert parse_text(only_text(body))[:2] == parse_text(record)[:2]
@@ -116,7 +116,7 @@ def test_a_file_splits_into_its_records_whatever_is_between_them(between):
     assert [text.decode() for text in texts] == records
 
 
-def test_a_name_that_imitates_the_end_of_a_record_does_not_split_a_file():
+def test_name_that_imitates_record_end_does_not_split_file():
     for name in ("x)(;EV[y", "x])(;", "x];W[1])(;PB[q", "(;)"):
         record = f"(;EV[null]PB[{name}]PW[y]SO[z];W[1])".encode()
         assert split_file(record + b"\n\n" + record) == [record, record]
@@ -133,18 +133,18 @@ def test_a_text_that_can_be_read_in_two_ways():
 
 
 @pytest.mark.parametrize("legal", [{"2"}, {"1"}])
-def test_the_reading_whose_moves_are_legal_is_picked(legal):
+def test_reading_with_legal_moves_is_picked(legal):
     assert pick_legal(readings(TWO_WAYS), only(legal)).nodes[0].value in legal
 
 
 @pytest.mark.parametrize(("legal", "which"), [({"1", "2"}, "each"), (set(), "none")])
-def test_a_text_of_which_no_reading_or_more_than_one_is_legal_is_ambiguous(legal, which):
+def test_text_with_no_or_several_legal_readings_is_ambiguous(legal, which):
     with pytest.raises(RecordError, match=f"read in 2 ways, and the moves of {which} are legal") as caught:
         pick_legal(readings(TWO_WAYS), only(legal))
     assert caught.value.reason == "ambiguous"
 
 
-def test_where_there_is_one_reading_nothing_is_played():
+def test_single_reading_needs_no_replay():
     (record,) = readings(b"(;EV[null]PB[x]PW[y]SO[z];W[1])")
     assert pick_legal((record,), only(set())) == record
 
@@ -166,7 +166,7 @@ def test_headers_of_the_sites_other_games():
     assert record.nodes[-1] == ("r", "resign")
 
 
-def test_white_space_line_ends_and_what_follows():
+def test_white_space_line_ends_and_trailing_text():
     record = parse_text(b"\xef\xbb\xbf\r\n(;EV[null]\r\nPB[a] PW[b]\r\nSO[x]\r\n;W[1]\r\n ; B[2]\r\n)\r\nthe end\r\n")
     assert record.header == {"EV": "null", "PB": "a", "PW": "b", "SO": "x"}
     assert record.nodes == (("W", "1"), ("B", "2"))
@@ -211,14 +211,14 @@ def test_charset_is_utf8_or_latin1_of_the_whole_body():
         (b"(;", "bad_text", 0, "cannot read on at ';'"),
     ],
 )
-def test_what_is_no_record_is_told_so(body, reason, ply, message):
+def test_text_that_is_no_record_is_refused(body, reason, ply, message):
     with pytest.raises(RecordError) as caught:
         parse_text(body)
     assert (caught.value.reason, caught.value.ply) == (reason, ply)
     assert message in caught.value.detail
 
 
-def test_splitting_keeps_a_record_of_another_format_whole():
+def test_splitting_keeps_records_in_other_formats_whole():
     pgn = b'[Event "x"]\r\n\r\n1. a2a3 b7b6'
     assert split_records(pgn) == [pgn]
     assert split_records(b"(;A[1])\r\n\r\n\r\n(;B[2])\n") == [b"(;A[1])", b"(;B[2])"]
@@ -241,7 +241,7 @@ def read_or_reason(body):
     st.binary(max_size=200) | st.lists(st.sampled_from(PIECES), max_size=30).map(lambda parts: "".join(parts).encode())
 )
 @example(b"\x01" * 60)  # each is four letters where it is shown
-def test_anything_is_a_record_or_an_error_with_a_reason(body):
+def test_any_bytes_are_a_record_or_a_reasoned_error(body):
     found = read_or_reason(body)
     if isinstance(found, RecordError):
         assert found.reason in ("empty", "bad_text", "other_game")

@@ -188,7 +188,7 @@ def intervals(chart, name=None, panel=None):
 
 
 def values(chart, name=None):
-    """Name beside each point of a series -> value, from top to bottom."""
+    """Name at each point of a series -> value, from top to bottom."""
     return {one["name"]: one["value"] for one in chart.rows if one.get("series") == name}
 
 

@@ -58,7 +58,7 @@ def test_an_unknown_system_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if not NOT_NEEDED.search(name)])
-def test_charts_need_only_their_own_file_and_name_a_damaged_one(tmp_path, name):
+def test_charts_need_only_own_file_and_name_damaged_one(tmp_path, name):
     system = re.search(r"amazons|gomoku|growing|joseki|depth", name)[0]
     write(tmp_path, [name, "params.yaml"])
     found = charts(system, tmp_path)
@@ -141,7 +141,7 @@ def test_ids_are_unique_to_a_chart_and_references_resolve(pictures):
 
 
 @pytest.mark.slow
-def test_every_chart_can_be_drawn_and_is_no_wider_than_a_phone_can_show(all_charts, own_charts):
+def test_every_chart_is_drawn_and_fits_a_phone(all_charts, own_charts):
     for chart in [*all_charts, *own_charts]:
         width = float(ElementTree.fromstring(svg(chart)).get("viewBox").split()[2])
         assert 100 < width < 440, chart.name

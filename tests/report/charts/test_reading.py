@@ -69,7 +69,7 @@ def test_metrics_are_read_by_key(tmp_path):
         lambda found: found.keys("words"),
     ],
 )
-def test_metrics_of_another_shape_are_refused(tmp_path, ask):
+def test_metrics_with_other_shape_are_refused(tmp_path, ask):
     path = tmp_path / "a.json"
     path.write_text('{"words": "none", "odd": {"value": "much"}, "list": [1]}')
     with pytest.raises(ZugwerkError, match=r"a\.json: damaged \((row 1|'words)"):

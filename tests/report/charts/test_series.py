@@ -145,7 +145,7 @@ def test_depth_matches_of_both_kinds_with_the_published_score(found):
     assert list(dict.fromkeys(row["name"] for row in chart.rows)) == ["ours v table", "cnn v depth3"]
     assert values(chart, "committed, many games") == {"ours v table": 0.6}
     assert values(chart, "last dvc repro") == {"ours v table": 0.5, "cnn v depth3": 0.75}
-    assert values(chart, "published") == {"ours v table": 0.734}  # beside the match against the table alone
+    assert values(chart, "published") == {"ours v table": 0.734}  # together with the match against the table
 
 
 def test_an_empty_cell_is_a_gap(tmp_path):

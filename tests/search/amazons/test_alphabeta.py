@@ -53,7 +53,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("fen", SMALL)
-def test_tiny_boards_are_won_by_whom_a_search_of_the_whole_tree_says(fen):
+def test_tiny_boards_have_results_of_exhaustive_search(fen):
     state = board.from_fen(fen)
     exact = solve(copy(state), {})
     result = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=20))
@@ -65,7 +65,7 @@ def test_tiny_boards_are_won_by_whom_a_search_of_the_whole_tree_says(fen):
 
 @pytest.mark.parametrize("options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False)])
 @pytest.mark.parametrize("fen", SMALL[:6])
-def test_values_at_each_depth_are_those_of_a_search_without_cuts(fen, options):
+def test_values_at_each_depth_equal_search_without_cuts(fen, options):
     state = board.from_fen(fen)
     for depth in (1, 2, 3):
         result = AlphaBeta(make_evaluator(), options).search(state, Limit(depth=depth))
@@ -75,7 +75,7 @@ def test_values_at_each_depth_are_those_of_a_search_without_cuts(fen, options):
 NARROW = {"widths": (1,), "breadth": 1, "inner_breadth": 1, "futility": 0.0, "table_mb": 1}
 
 
-def test_a_narrow_search_calls_nothing_proven_that_it_has_not_proven():
+def test_narrow_search_claims_only_proven_results():
     beliefs = 0
     for fen in SMALL:
         state = board.from_fen(fen)
@@ -84,10 +84,10 @@ def test_a_narrow_search_calls_nothing_proven_that_it_has_not_proven():
         assert abs(value) < 100 or np.sign(value) == np.sign(exact)
         careless = AlphaBeta(make_evaluator(), Options(**NARROW, proofs=False)).search(state, Limit(depth=20)).value
         beliefs += abs(value) < 100 < abs(careless)
-    assert beliefs  # what only looks lost, or won, is told in squares
+    assert beliefs  # unproven losses and wins are reported in squares
 
 
-def test_two_plies_at_full_width_are_the_best_of_all_replies():
+def test_two_plies_at_full_width_consider_all_replies():
     """On the big board, from rank alone; late enough that all the replies are soon counted."""
     state = after(46)
     evaluator, values = make_evaluator(), {}
@@ -121,14 +121,14 @@ def test_the_same_search_gives_the_same_result_whatever_came_before(start):
                 assert same(used.search(state, limit), fresh.search(state, limit, seed=7))
 
 
-def test_the_position_stays_as_it_was(start):
+def test_position_is_unchanged(start):
     kept = copy(start)
     AlphaBeta(make_evaluator()).search(start, Limit(nodes=5_000))
     for array, before in zip(start, kept, strict=True):
         np.testing.assert_array_equal(array, before)
 
 
-def test_node_limits_hold_but_for_one_position_ranked(start):
+def test_node_limit_holds_up_to_one_ranked_position(start):
     searcher = AlphaBeta(make_evaluator())
     for state in (start, after(20)):
         room = 4 * 35 * 35  # legal actions of a position, at the most
@@ -188,7 +188,7 @@ def test_a_stop_at_any_moment_leaves_a_legal_answer(start):
             assert amazons.is_legal(state, result.action)
 
 
-def test_a_search_cut_off_answers_with_what_it_has_proved():
+def test_interrupted_search_answers_with_its_proof():
     """However many nodes there are, the answer is one of the best actions that the reports have named."""
     state = after(24)
     searcher = AlphaBeta(make_evaluator())
@@ -199,7 +199,7 @@ def test_a_search_cut_off_answers_with_what_it_has_proved():
         assert [r.nodes for r in reports] == sorted(r.nodes for r in reports)
 
 
-def test_a_single_action_is_played_at_once_on_time_but_searched_to_a_depth():
+def test_single_action_is_played_at_once_on_time_only():
     state = board.from_fen("Q*q3/1*4/**4/6/6/6 w")
     assert len(amazons.legal_actions(state)) == 1
 
@@ -215,7 +215,7 @@ def test_options_and_limits_out_of_range_are_refused():
             Options(**wrong)
 
 
-def test_another_process_loads_what_this_one_compiled(start):
+def test_kernels_are_shared_between_processes(start):
     ready(AlphaBeta(make_evaluator()).needs(start))
     program = (
         "from pipeline_src.games import amazons; from pipeline_src.search.alphabeta import nodes;"
@@ -245,7 +245,7 @@ def test_several_lines_are_the_best_actions_with_their_values():
     assert (found.action, found.value, found.pv) == (found.lines[0].pv[0], found.lines[0].value, found.lines[0].pv)
 
 
-def test_several_lines_are_all_of_one_depth_when_the_search_is_cut_off():
+def test_several_lines_of_an_interrupted_search_have_one_depth():
     reports = []
     search = AlphaBeta(make_evaluator())
     found = search.search(after(6, 6), Limit(nodes=60_000, lines=3), on_info=reports.append)

@@ -44,7 +44,7 @@ def small_position(rng, most_empty=6):
     return board.from_board(position.reshape(height, width), int(rng.integers(2)))
 
 
-def test_what_is_settled_is_how_the_game_ends():
+def test_settled_result_equals_end_of_game():
     rng, scratch = np.random.default_rng(0), endgame.endgame_scratch()
     kinds = {(closed, wins): 0 for closed in (False, True) for wins in (False, True)}
     unsettled = 0
@@ -128,7 +128,7 @@ def filling_number_of(state, side):
     return filling_number(free & reached(state, side), amazons)
 
 
-def test_states_within_a_turn_and_wide_open_ones_are_left_to_the_search():
+def test_unfinished_turns_and_open_positions_are_left_to_search():
     scratch = endgame.endgame_scratch()
     state = board.initial_state()
     assert endgame.settle_amazons(state, scratch) == (False, 0.0)

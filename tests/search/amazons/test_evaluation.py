@@ -116,7 +116,7 @@ def test_rank_stops_once_a_value_is_high_enough():
 
 
 @pytest.mark.parametrize("breadth", [1, 5, 1000])
-def test_the_shortlist_has_the_turns_of_the_moves_that_are_best_before_the_arrow(breadth):
+def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
     """A move without its arrow is worth what its position is, the other side to move."""
     evaluator = make_evaluator()
     for state in list(games(8, 1, True, 5))[1:33:8]:
@@ -183,7 +183,7 @@ def test_phases_are_checked(phases, message):
 @pytest.mark.parametrize(
     "engine", [AmazonsEngine(tempo=0), AmazonsEngine(tempo=0, weights="hand")], ids=["learned", "hand"]
 )
-def test_the_other_side_has_the_negated_value_apart_from_being_to_move(engine):
+def test_other_side_has_negated_value_except_for_tempo(engine):
     evaluator = make_evaluator(engine)
     still = evaluator._replace(
         knots=np.column_stack([evaluator.knots[:, :7], np.zeros(len(evaluator.knots)), evaluator.knots[:, 8]])

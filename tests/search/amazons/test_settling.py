@@ -1,4 +1,4 @@
-"""Counting beside the net: decided endings are certain in the tree."""
+"""Counting together with the net: decided endings are certain in the tree."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def test_a_counted_ending_replaces_the_value_in_both_directions():
         assert settling(*asked(board.from_fen(f"Q3/4/****/q3 {side}")))[1].tolist() == [expected]
 
 
-def test_an_open_position_keeps_the_nets_value_but_is_never_certain():
+def test_open_position_keeps_net_value_and_is_never_certain():
     (state,) = random_states(1, 6)
     for value, expected in ((0.25, 0.25), (1.0, UNSURE), (-1.0, -UNSURE)):
         priors, values = SettlingEvaluator(even(value))(*asked(state))
@@ -41,7 +41,7 @@ def test_an_open_position_keeps_the_nets_value_but_is_never_certain():
         np.testing.assert_array_equal(priors, even(value)(*asked(state))[0])
 
 
-def test_the_search_proves_a_win_that_counting_sees_some_turns_later():
+def test_search_proves_win_that_counting_sees_turns_later():
     state = board.from_fen("Q3/4/*2*/q3 w")
     puct = Puct(SettlingEvaluator(even(0.0), amazons=1), PuctOptions(solve=True), nodes=1 << 12, per_tree=4)
     found = puct.search(state, Limit(nodes=2000))

@@ -26,7 +26,7 @@ def test_owners_sum_up_to_the_terms_of_the_evaluation(tempo):
             assert sign * lead + tempo * int((owners == BOTH).sum()) == pytest.approx(term)
 
 
-def test_what_is_closed_off_or_not_empty_is_nobodys():
+def test_enclosed_or_occupied_squares_have_no_owner():
     state = amazons.from_fen("Q**/***/**q w")
     assert not territory(state).queen.any()
     state = amazons.from_fen("Q1*/***/*1q w")

@@ -169,7 +169,7 @@ def test_minimax_solves_them_too(name):
         (5, "exact-3", 3),
     ],
 )
-def test_at_each_depth_they_agree_with_each_other_and_with_a_plain_search(size, variant, depth):
+def test_searches_agree_at_each_depth_with_plain_search(size, variant, depth):
     plain = Options(widths=(0,), reduce_after=0, table_mb=0, killers=0, inner_killers=0, scout=False)
     searchers = [AlphaBeta(make_evaluator(), FULL), AlphaBeta(make_evaluator(), plain), Minimax(make_evaluator())]
     for i, state in enumerate(random_states(12, size, variant, seed=depth, spread=2)):

@@ -97,7 +97,7 @@ def test_the_tree_is_that_of_a_plain_search(variant):
         ("9/9/9/2oxxxx2/9/2oooo3/9/9/x7x w", {"b4", "g4"}),  # a line of its own first
     ],
 )
-def test_what_must_be_played_is_played(fen, moves):
+def test_forced_moves_are_played(fen, moves):
     state = gomoku.from_fen(fen)
     found = ENGINE.search(state, Limit(nodes=5_000))
     assert gomoku.format_move(found.action, 9, 9) in moves
@@ -142,7 +142,7 @@ def test_in_renju_black_does_not_block_on_a_forbidden_cell():
         "15/15/15/15/4xxxo7/4x5o4/4xoo1oo5/6oxxox4/5oxxo1o4/5ox8/6x8/15/15/15/15 b renju",
     ],
 )
-def test_in_renju_a_position_whose_every_answer_is_forbidden_is_lost(fen):
+def test_in_renju_position_with_only_forbidden_answers_is_lost(fen):
     """White threatens five or an open four, and Black may play on none of the cells that would stop it."""
     state = gomoku.from_fen(fen)
     found = ENGINE.search(state, Limit(depth=3))
@@ -167,7 +167,7 @@ def test_the_same_search_gives_the_same_answer():
     assert replace(one, seconds=0) == replace(other, seconds=0)
 
 
-def test_on_time_a_search_goes_on_with_what_was_found_until_the_game_is_forgotten():
+def test_timed_search_reuses_results_until_game_is_forgotten():
     state, limit = random_position(np.random.default_rng(4), 15, "freestyle", 12), Limit(depth=5, movetime_ms=60_000)
     engine = Engine(Options(table_mb=4))
     first = engine.search(state, limit)
@@ -211,7 +211,7 @@ def moved(*moves, size=15):
     return state
 
 
-def test_several_lines_have_the_values_of_searches_without_the_moves_before():
+def test_several_lines_have_values_of_searches_excluding_earlier_moves():
     state = moved("h8", "i9", "g8")
     plain = Engine(PLAIN)
     found = plain.search(state, Limit(depth=2, lines=3))
@@ -226,7 +226,7 @@ def test_several_lines_have_the_values_of_searches_without_the_moves_before():
         assert line.depth == 2
 
 
-def test_beside_a_forced_win_other_lines_are_searched_too():
+def test_other_lines_are_searched_next_to_a_forced_win():
     state = moved("h8", "a1", "h9", "a3", "h10", "a5")
     found = ENGINE.search(state, Limit(depth=3, lines=3))
     assert found.value > pvs.PROVEN
@@ -235,7 +235,7 @@ def test_beside_a_forced_win_other_lines_are_searched_too():
     assert all(line.depth >= 3 for line in found.lines)
 
 
-def test_a_search_for_several_lines_leaves_no_trace_in_the_next_one():
+def test_multi_line_search_does_not_affect_the_next():
     state = moved("h8", "i9", "g8")
     before = ENGINE.search(state, Limit(depth=4))
     ENGINE.search(state, Limit(depth=4, lines=5))

@@ -20,7 +20,7 @@ def ranked(state, evaluator, stop_at=np.inf):
 
 
 @pytest.mark.parametrize(("size", "variant", "spread"), GAMES + SHORT)
-def test_positions_are_worth_what_a_look_at_every_window_says(size, variant, spread):
+def test_position_values_equal_sum_over_all_windows(size, variant, spread):
     evaluator, seen = make_evaluator(WEIGHTS), []
     for state in random_states(40, size, variant, seed=1, spread=spread):
         seen.append(value_of(state, evaluator))
@@ -30,7 +30,7 @@ def test_positions_are_worth_what_a_look_at_every_window_says(size, variant, spr
 
 
 @pytest.mark.parametrize(("size", "variant", "spread"), GAMES + SHORT)
-def test_actions_are_worth_what_the_position_behind_them_is(size, variant, spread):
+def test_action_values_equal_those_of_resulting_positions(size, variant, spread):
     evaluator = make_evaluator()
     for state in random_states(25, size, variant, seed=2, spread=spread):
         found = ranked(state, evaluator)
@@ -43,7 +43,7 @@ def test_actions_are_worth_what_the_position_behind_them_is(size, variant, sprea
                 assert seen == (0.0 if gomoku.winner(after) == "draw" else WIN)
 
 
-def test_with_a_bound_only_what_cannot_be_better_is_left_out():
+def test_bound_leaves_out_only_actions_that_cannot_be_better():
     evaluator, shorter = make_evaluator(), 0
     for state in random_states(150, 9, seed=3, spread=2):
         whole, bound = ranked(state, evaluator), ranked(state, evaluator, WIN)
@@ -55,7 +55,7 @@ def test_with_a_bound_only_what_cannot_be_better_is_left_out():
     assert shorter > 5
 
 
-def test_turned_mirrored_and_with_the_colours_changed_it_is_worth_the_same():
+def test_value_is_invariant_under_symmetry_and_colour_swap():
     evaluator = make_evaluator()
     for state in random_states(20, 9, seed=4, spread=2):
         seen = value_of(state, evaluator)
@@ -66,7 +66,7 @@ def test_turned_mirrored_and_with_the_colours_changed_it_is_worth_the_same():
         assert value_of(setup.from_board(colours, 1 - gomoku.to_play(state)), evaluator) == seen
 
 
-def test_boards_that_are_not_square():
+def test_non_square_boards():
     evaluator, rng = make_evaluator(WEIGHTS), np.random.default_rng(5)
     for shape in ((3, 8), (8, 3), (5, 12), (7, 6)):
         for _ in range(10):
@@ -109,7 +109,7 @@ def test_where_five_alone_win_six_are_nothing():
     assert value_of(five, evaluator) == LOST
 
 
-def test_one_evaluator_serves_boards_and_rules_in_turn_and_leaves_them_as_they_were():
+def test_one_evaluator_serves_boards_and_rules_in_turn():
     shared = make_evaluator()
     for seed in range(3):
         for size, variant, spread in GAMES:

@@ -126,7 +126,7 @@ def test_black_in_renju():
 
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-3", "renju", "caro", "caro-4"])
 @pytest.mark.parametrize("size", [5, 15, 20, 25])
-def test_a_board_kept_by_move_is_that_made_anew(size, variant):
+def test_incremental_board_equals_rebuilt_one(size, variant):
     rng, board, stack = np.random.default_rng(size), np.zeros((size, size), np.int8), []
     lines = make_lines(from_board(board, 0, variant))
     for step in range(120):
@@ -152,7 +152,7 @@ def test_a_board_kept_by_move_is_that_made_anew(size, variant):
 
 
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro", "caro-4"])
-def test_the_only_answer_is_the_only_stone_that_stops_every_line(variant):
+def test_only_answer_is_the_only_stone_stopping_every_line(variant):
     rng, seen = np.random.default_rng(3), set()
     for _ in range(3000):
         board = rng.choice([0, 0, 0, 1, 2], (7, 7)).astype(np.int8)
@@ -174,7 +174,7 @@ def test_the_only_answer_is_the_only_stone_that_stops_every_line(variant):
     assert seen == ({True, False} if variant.startswith("caro") else {True})
 
 
-def test_boards_that_are_no_squares():
+def test_non_square_boards_are_refused():
     state = gomoku.from_fen("7/xxxx3/7/oooo3/7/7 b")
     lines = make_lines(state)
     assert [int(count) for count in lines.counts[:, 15]] == [1, 1]

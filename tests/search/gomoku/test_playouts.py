@@ -1,4 +1,4 @@
-"""Plain UCT: beside a slow one in Python that draws the same numbers, and on positions with one right answer."""
+"""Plain UCT: compared with a slow one in Python that draws the same numbers, and on positions with one right answer."""
 
 from math import log, sqrt
 
@@ -64,7 +64,7 @@ def one_more(root, random, c):
     ("size", "variant"),
     [(3, "freestyle-3"), (4, "exact-3"), (5, "freestyle-4"), (6, "freestyle"), (5, "caro-3"), (6, "caro-4")],
 )
-def test_it_tries_what_a_slow_search_in_python_tries(size, variant):
+def test_tries_same_moves_as_slow_python_search(size, variant):
     for seed, state in enumerate(random_states(2, size, variant, seed=9)):
         root, random = Node(state), seeded(seed)
         for _ in range(250):
@@ -145,7 +145,7 @@ def test_neither_memory_nor_reports_change_a_search():
     assert small.tree.used[:3].tolist() == used.tree.used[:3].tolist()
 
 
-def test_a_tree_takes_no_more_memory_than_it_may_and_a_full_one_ends_the_search():
+def test_tree_keeps_to_memory_and_ends_search_when_full():
     state, searcher = gomoku.initial_state(20), PlainUct(memory=1 << 20)
     found = searcher.search(state, Limit(movetime_ms=60_000))
     assert sum(column.nbytes for column in searcher.tree) <= (1 << 20) + 100

@@ -1,4 +1,4 @@
-"""The threat search beside an evaluator: what is certain, and moves that meet a threat."""
+"""The threat search together with an evaluator: what is certain, and moves that meet a threat."""
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def answer(evaluator, *states):
     return steps, *evaluator(stacked, steps, counts)
 
 
-def test_what_is_certain_and_what_has_to_be_met():
+def test_certain_results_and_forced_answers():
     evaluator = ProvingEvaluator(even, 200)
     steps, priors, values = answer(evaluator, WON, PRESSED, LOST, gomoku.initial_state(7))
     assert values.tolist() == [1.0, 0.0, -1.0, 0.0]

@@ -53,7 +53,7 @@ def test_no_defence_beats_a_proof_on_small_boards(variant, side):
 
 
 @pytest.mark.parametrize("variant", ["freestyle-4", "exact-4", "freestyle-3", "exact-3"])
-def test_what_is_proven_is_won_when_all_is_played_out(variant):
+def test_proven_wins_are_won_in_full_playout(variant):
     rng, both = np.random.default_rng(5), [0, 0]
     for _ in range(30):
         state = random_position(rng, 4, variant, int(rng.integers(8, 14)))
@@ -117,7 +117,7 @@ def test_time_and_stop_end_a_search():
     assert found.seconds < 2
 
 
-def test_no_search_of_a_finished_game():
+def test_finished_game_is_not_searched():
     from pipeline_src.errors import ZugwerkError
 
     with pytest.raises(ZugwerkError, match="the game is over"):

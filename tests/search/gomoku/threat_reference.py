@@ -48,7 +48,7 @@ def wins_by_fours(state, fours=6):
 def refutation(solver, state, limit):
     """Defences against which the solver's own moves do not win, as a line of moves; None if there are none.
 
-    The attacker plays what the solver finds, anew in each position; the defender everything that is legal.
+    The attacker plays what the solver finds, searched again in each position; the defender everything that is legal.
     """
     seen = set()
 

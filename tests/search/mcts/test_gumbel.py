@@ -49,7 +49,7 @@ def test_simulations_are_divided_as_sequential_halving_does():
         (4, 4, (50.0, 1.0, True)),
     ],
 )
-def test_steps_and_policies_are_those_of_the_paper_written_out(game, considered, simulations, scales):
+def test_steps_and_policies_equal_a_plain_implementation_of_the_paper(game, considered, simulations, scales):
     """With noise, over several moves with reused trees."""
     states = [stones(), stones(40, 41, 31), stones(0, 80)] if game == "gomoku" else random_states(3, 6, seed=6)
     options = PuctOptions(c=1.0, c_base=0.0)
@@ -75,7 +75,7 @@ def test_steps_and_policies_are_those_of_the_paper_written_out(game, considered,
             roots[g] = edge.node
 
 
-def test_without_noise_the_search_is_the_same_each_time_and_with_it_it_follows_the_generator():
+def test_search_is_deterministic_without_noise_and_follows_generator_with_it():
     states = [stones(40, 41)] * 3
     plain = GumbelTrees(planted(states), 8, 24).search(range(3))
     assert len(set(plain.steps.tolist())) == 1
@@ -87,7 +87,7 @@ def test_without_noise_the_search_is_the_same_each_time_and_with_it_it_follows_t
     assert len(set(drawn[0].steps.tolist())) > 1
 
 
-def test_a_search_does_not_depend_on_the_trees_beside_it_nor_on_batches_of_one_tree():
+def test_search_is_independent_of_other_trees_and_batch_size():
     states = random_states(5, 6, seed=3)
     together = GumbelTrees(planted(states), 8, 40).search(range(5)).steps.tolist()
     assert together == [int(GumbelTrees(planted([state]), 8, 40).search([0]).steps[0]) for state in states]
@@ -114,7 +114,7 @@ def test_noise_draws_steps_by_their_priors():
     np.testing.assert_allclose(drawn, trees.priors(0), atol=0.07)
 
 
-def test_what_cannot_be_searched_is_refused():
+def test_unsearchable_positions_are_refused():
     trees = planted([stones()])
     for bad in ({"considered": 0}, {"simulations": 0}, {"c_scale": -1.0}, {"c_visit": float("nan")}):
         with pytest.raises(ZugwerkError, match="Gumbel search needs"):

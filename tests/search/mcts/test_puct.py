@@ -15,7 +15,7 @@ from tests.search.mcts.fakes import count_state, hashed, uniform
 from tests.search.mcts.positions import random_states
 
 
-def test_a_subtree_goes_on_after_a_step_and_keeps_its_values():
+def test_subtree_is_kept_after_a_step_with_its_values():
     trees = PuctTrees(board.initial_state(6), 1, hashed)
     trees.plant(0, board.initial_state(6))
     trees.simulate(np.array([200], np.int32))
@@ -32,7 +32,7 @@ def test_a_subtree_goes_on_after_a_step_and_keeps_its_values():
     assert trees.visits(0).sum() == 7
 
 
-def test_virtual_losses_leave_nothing_behind_and_lose_no_simulation():
+def test_virtual_losses_are_removed_and_lose_no_simulation():
     for per_tree in (4, 16):
         trees = PuctTrees(board.initial_state(6), 3, hashed, per_tree=per_tree)
         sizes = []
@@ -49,7 +49,7 @@ def test_virtual_losses_leave_nothing_behind_and_lose_no_simulation():
             assert not trees.forest.edges[g]["virtual"][nodes["owner"][1:]].any()
 
 
-def test_a_search_does_not_depend_on_the_trees_beside_it():
+def test_search_is_independent_of_other_trees():
     states = random_states(5, 6, seed=3)
     puct = Puct(hashed, per_tree=3, nodes=256)
     together = [found.pv for found in puct.search_many(states, Limit(nodes=60))]
@@ -80,7 +80,7 @@ def test_values_of_finished_games_are_exact():
         trees.simulate(np.array([50], np.int32))
         return trees
 
-    trees = searched(20)  # to 21 the game goes on, to 22 it is drawn, to 23 won
+    trees = searched(20)  # to 21 the game is unfinished, to 22 it is drawn, to 23 won
     assert trees.q(0).tolist()[1:] == [0.0, 1.0]
     assert trees.visits(0).argmax() == 2
     trees = searched(21)  # a draw, or a win in either of two ways
@@ -148,7 +148,7 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
     assert puct.search(state, Limit(nodes=1)).action in legal
 
 
-def test_what_cannot_be_searched_is_refused():
+def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
         Puct(uniform).search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="depth"):

@@ -1,6 +1,6 @@
 """A small search, kept as text: each line a tried step with its visits and its mean value, deeper ones further in.
 
-To write it anew after a change that is meant: ``python -m tests.search.mcts.test_puct_golden``.
+To write it again after an intended change: ``python -m tests.search.mcts.test_puct_golden``.
 """
 
 from pathlib import Path

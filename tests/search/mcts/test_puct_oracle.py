@@ -95,7 +95,7 @@ def test_visits_and_values_are_those_of_the_plain_algorithm(game, options):
 @pytest.mark.parametrize("evaluator", [hashed, uniform])
 @pytest.mark.parametrize("options", ["default", "sum over edges", "all of it"])
 @pytest.mark.parametrize("game", ["amazons", "line", "gomoku 5, four in a row", "gomoku 9"])
-def test_a_game_with_reused_trees_and_noise_goes_as_the_plain_one(game, options, evaluator):
+def test_game_with_reused_trees_and_noise_equals_plain_algorithm(game, options, evaluator):
     """Some steps are the best, some were hardly searched; the noise is new at each root."""
     state, options = positions(game)[0], OPTIONS[options]
     trees = PuctTrees(state, 2, evaluator, options, nodes=400)

@@ -1,4 +1,4 @@
-"""The trees beside an evaluator that takes its time, and the control of their roots."""
+"""The trees with a slow evaluator, and the control of their roots."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def copied(leaves):
 
 @pytest.mark.parametrize("per_tree", [1, 4])
 @pytest.mark.parametrize("fused", [False, True])
-def test_two_halves_in_turn_find_what_one_whole_finds(fused, per_tree):
+def test_two_alternating_halves_equal_one_whole(fused, per_tree):
     states, targets = positions(7), np.array([50, 0, 80, 3, 70, 60, 50], np.int32)
     whole = planted(states, per_tree)
     whole.simulate(targets)
@@ -61,7 +61,7 @@ def test_two_halves_in_turn_find_what_one_whole_finds(fused, per_tree):
         assert half.line(at) == whole.line(g)
 
 
-def test_trees_that_wait_are_left_alone():
+def test_waiting_trees_are_unchanged():
     trees = planted(positions(2))
     asked = trees.leaves(np.array([5, 5], np.int32))
     for change in (
@@ -80,7 +80,7 @@ def test_trees_that_wait_are_left_alone():
     assert trees.steps(0).size
 
 
-def test_leaves_are_the_positions_they_stand_for():
+def test_leaves_are_their_positions():
     trees = planted(positions(3), per_tree=3)
     for _ in range(9):
         leaves = trees.leaves(np.full(3, 60, np.int32))
@@ -108,7 +108,7 @@ def test_simulations_begin_where_they_are_forced_to(per_tree):
     assert trees.visits(1).sum() == 60
 
 
-def test_all_trees_step_at_once_or_none_does():
+def test_trees_step_together_or_not_at_all():
     states = positions(5)
     trees, one_by_one = planted(states), planted(states)
     for some in (trees, one_by_one):

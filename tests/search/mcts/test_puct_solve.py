@@ -75,7 +75,7 @@ def true_to_the_end(trees, g, root, known):
 
 @pytest.mark.parametrize("game", ["count", "line", "gomoku", "amazons"])
 @pytest.mark.parametrize("per_tree", [1, 4])
-def test_every_proof_is_the_result_of_best_play_and_small_games_are_decided(game, per_tree):
+def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree):
     known, decided = {}, 0
     for state in positions(game):
         trees = PuctTrees(state, 1, hashed, SOLVE, nodes=4000, per_tree=per_tree)
@@ -95,7 +95,7 @@ def test_every_proof_is_the_result_of_best_play_and_small_games_are_decided(game
     assert decided >= 0.7 * len(positions(game))
 
 
-def test_what_the_evaluator_says_is_certain_decides_the_root():
+def test_certain_evaluations_decide_the_root():
     state, asked = gomoku.initial_state(5, "freestyle-4"), []
 
     def sure(states, steps, counts):
@@ -115,7 +115,7 @@ def test_what_the_evaluator_says_is_certain_decides_the_root():
     assert unsolved.value < 1.0
 
 
-def test_a_loss_is_told_where_all_steps_lose():
+def test_loss_is_found_where_all_steps_lose():
     state = positions("amazons")[-1]
 
     def lost(states, steps, counts):

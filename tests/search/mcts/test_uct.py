@@ -116,7 +116,7 @@ def test_visits_add_up():
 
 
 @pytest.mark.parametrize("options", [UctOptions(), UctOptions(breadth=4)])
-def test_a_search_on_a_clock_goes_on_with_what_was_found_two_turns_before(options):
+def test_timed_search_reuses_tree_of_two_turns_before(options):
     searcher, clocked = uct(options), Limit(nodes=700, movetime_ms=1e7)
     found = searcher.search(board.initial_state(6), clocked)
     state = board.initial_state(6)
@@ -156,7 +156,7 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
     assert least_seconds(stopped, 0.5) < 0.5
 
 
-def test_a_win_in_one_and_an_only_move_need_no_search():
+def test_win_in_one_and_only_move_need_no_search():
     state = board.from_fen("q3/**2/4/3Q w")
     found = uct().search(state, Limit(nodes=1000))
     assert found.value == WIN
@@ -172,7 +172,7 @@ def test_depth_bounds_the_longest_line():
         assert found.nodes < 5000
 
 
-def test_what_cannot_be_searched_is_refused():
+def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
         uct().search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
     for bad in ({"c": -1.0}, {"keep": 0}, {"scale": 0.0}, {"minimax": 1.5}, {"alpha": float("nan")}):

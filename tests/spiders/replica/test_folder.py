@@ -31,7 +31,7 @@ def test_all_records_of_a_bulk_file_are_games(tmp_path):
     assert [len(game.nodes) for game in site.games.values()] == [2] * 6
 
 
-def test_what_is_no_record_is_left_out(tmp_path):
+def test_non_records_are_left_out(tmp_path):
     files = {"game5__txt": RECORD, "README__txt": b"my games", "game6__md": RECORD, "game7__txt": b""}
     assert list(record_files(folder(tmp_path, **files))) == [5]
 

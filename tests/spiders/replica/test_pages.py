@@ -50,7 +50,7 @@ def test_a_long_player_list_has_pages(tmp_path):
     assert len(pages[0] | pages[1] | pages[2]) == 127
 
 
-def test_game_list_tells_what_is_known_of_each_game(routes):
+def test_game_list_has_known_facts_of_each_game(routes):
     listed = read_game_list(body(routes, "/jsp/info/player_game_list.jsp?gtid=amzn&plid=103"), 103)
     assert listed.name == "engine 3"
     mine = {game.gid: game for game in games() if 103 in (game.first_plid, game.second_plid)}
@@ -64,7 +64,7 @@ def test_game_list_tells_what_is_known_of_each_game(routes):
         assert row.result == ("won" if (game.winner == "first") == first else "lost")
 
 
-def test_game_list_of_another_game_type_is_silently_empty(routes):
+def test_game_list_of_unknown_game_type_is_empty(routes):
     assert read_game_list(body(routes, "/jsp/info/player_game_list.jsp?gtid=twixt.PP&plid=103"), 103).rows == ()
 
 
@@ -100,7 +100,7 @@ def test_api_lists_newest_first_in_pages(routes):
     ("target", "status"),
     [("/", 404), ("/jsp/nothing.jsp", 404), ("/servlet/sgf/5/game5.txt", 500)],
 )
-def test_what_is_not_there(routes, target, status):
+def test_missing_pages(routes, target, status):
     assert routes(target).status == status
 
 
@@ -182,7 +182,7 @@ def test_the_same_seed_has_the_same_quirks(tmp_path):
     assert one.names != other.names
 
 
-def test_what_people_played_is_served_as_it_was(tmp_path):
+def test_real_games_are_served_unchanged(tmp_path):
     import dataclasses
 
     real = tuple(dataclasses.replace(game, source="littlegolem") for game in games())

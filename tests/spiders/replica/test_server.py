@@ -112,7 +112,7 @@ def test_the_process_serves_and_ends_with_its_stdin(tmp_path):
 
 
 @pytest.mark.parametrize("case", ["no archive", "empty archive", "port taken"])
-def test_what_cannot_be_served_is_said_in_one_line(tmp_path, case):
+def test_unservable_input_is_reported_in_one_line(tmp_path, case):
     write_records(games()[: 0 if case == "empty archive" else 3], tmp_path / "a.parquet")
     archive = tmp_path / ("none.parquet" if case == "no archive" else "a.parquet")
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -55,7 +55,7 @@ def test_one_ply_rates_follow_from_the_ranks(ranks):
     assert (found.win_rates["value_before"] >= found.win_rates["value"]).all()
 
 
-def test_chance_is_one_in_so_many(turns, ranks):
+def test_chance_is_one_over_legal_turns(turns, ranks):
     found = predict_uniform(ranks)
     for row, state in enumerate(turns.states()):
         count = len(amazons.legal_actions(state))
@@ -64,7 +64,7 @@ def test_chance_is_one_in_so_many(turns, ranks):
     assert (found.win_rates["value"] == 0.5).all()
 
 
-def test_tasks_joined_are_the_whole(turns, ranks):
+def test_joined_tasks_equal_the_whole(turns, ranks):
     joined = join_ranks([rank_turns(some) for some in turns.chunks(7)])
     assert all(np.array_equal(a, b) for a, b in zip(joined, ranks, strict=True))
 

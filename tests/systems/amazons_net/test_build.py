@@ -61,7 +61,7 @@ def test_games_are_the_records_flat_and_by_gid(archive):
     assert read.skipped == {"size": 0, "variant": 0}
 
 
-def test_teachers_are_the_players_whose_name_matches_somewhere(archive):
+def test_teachers_are_players_matching_a_name_pattern(archive):
     names = [("lazy/alphabeta:nodes=3000", "one_ply"), ("uct", "ALPHABETA"), ("", "alphabeta:nodes=9")]
     named = [
         dataclasses.replace(r, first_name=a, second_name=b)
@@ -142,7 +142,7 @@ def test_equals_the_slow_reference_on_random_games(size, tmp_path):
     assert hashes.tolist() == canonical_hashes(samples.board, samples.mover).tolist()
 
 
-def test_each_game_starts_from_its_variant_and_any_order_may_be_asked(tmp_path):
+def test_each_game_starts_from_its_variant_in_any_order(tmp_path):
     rng = np.random.default_rng(9)
     variants = ("cross", "standard")
     records = [record(gid, *random_game(rng, 10, variants[gid % 2]), variant=variants[gid % 2]) for gid in range(4)]
@@ -259,7 +259,7 @@ def test_no_position_of_one_split_is_in_another(related):
     assert counts["dropped"] > 100  # the games were made to share positions
 
 
-def test_a_shared_position_stays_in_test_else_in_validation_and_each_time(related):
+def test_shared_position_goes_to_test_else_validation(related):
     dataset, counts = related
     games = {game.gid: slow_samples(game) for game in related_records()}
     gids = np.array(sorted(games))
@@ -367,7 +367,7 @@ def test_a_split_left_empty_is_an_error_and_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["d.parquet"]
 
 
-def test_a_full_disk_names_the_file_and_keeps_the_old_data_set(tmp_path):
+def test_full_disk_names_file_and_keeps_old_data_set(tmp_path):
     built(random_records(10, size=6), tmp_path / "d")
     before = (tmp_path / "d" / MANIFEST).read_bytes()
     archive = read_games(tmp_path / "d.parquet", 6, ["standard"])
@@ -408,7 +408,7 @@ def test_an_array_cut_short(small, keep):
         open_dataset(small)
 
 
-def test_an_array_of_another_type_or_length(small):
+def test_array_with_wrong_type_or_length(small):
     np.save(small / "ply.npy", np.zeros(3, np.int16))
     with pytest.raises(ZugwerkError, match=r"ply\.npy: it holds int16 \(3,\), the manifest says int16 \("):
         open_dataset(small)

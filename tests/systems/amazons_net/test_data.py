@@ -43,7 +43,7 @@ def test_rows_are_of_the_split_and_type(dataset):
 
 
 @pytest.mark.parametrize("part", [1 << 22, 50])
-def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset, monkeypatch, part):
+def test_every_sample_comes_once_an_epoch_and_batches_are_filled(dataset, monkeypatch, part):
     monkeypatch.setattr(data, "PART", part)
     plan = Plan(dataset, batch=32, seed=1, augment=False)
     epoch = list(Steps(plan, 0, plan.steps_per_epoch))
@@ -55,7 +55,7 @@ def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset, monk
         assert sum(seen.values()) == 32 * plan.steps_per_epoch
 
 
-def test_with_teachers_only_the_policy_weighs_their_turns_and_values_learn_from_all(dataset):
+def test_teacher_weights_apply_to_policy_only(dataset):
     taught = (np.asarray(dataset.samples.gid) // 3 + dataset.samples.ply) % 2
     some = dataclasses.replace(dataset, samples=dataset.samples._replace(teacher=taught.astype(np.int8)))
     plan = Plan(some, batch=32, seed=1, augment=True, teachers_only=True)
@@ -103,7 +103,7 @@ def test_validation_is_each_sample_once(dataset):
         assert np.array_equal(boards, dataset.samples.board[plan.validation[net - 1]])
 
 
-def test_what_was_played_is_legal_under_every_symmetry(dataset):
+def test_played_turns_are_legal_under_every_symmetry(dataset):
     plan = Plan(dataset, batch=64, seed=1, augment=True)
     for positions in plan.step(0)[1:]:
         coded = encode(positions.boards, positions.movers, positions.moved)
@@ -112,7 +112,7 @@ def test_what_was_played_is_legal_under_every_symmetry(dataset):
             assert coded.legal[b, row, to]
 
 
-def test_under_turns_the_board_and_all_squares_alike(dataset):
+def test_symmetries_turn_board_and_squares_together(dataset):
     rows = rows_by_type(dataset, "train")[1][:COUNT]
     plain, which = read(dataset, rows), np.arange(COUNT)
     turned = under(plain, which)

@@ -52,7 +52,7 @@ def test_coordinates_are_file_and_rank_from_1():
     assert coordinates(10)[[0, 9, 94, 99]].tolist() == [[1, 1], [10, 1], [5, 10], [10, 10]]
 
 
-def test_soft_argmax_puts_expected_coordinates_in_the_place_of_the_predicted(batch):
+def test_soft_argmax_replaces_predicted_by_expected_coordinates(batch):
     _, log_p, played = batch
     for b, found in enumerate(soft_argmax(log_p, played, PLACES).tolist()):
         entries, start, end = slow(log_p, played, b)
@@ -98,7 +98,7 @@ def test_an_arrow_has_one_distance():
 
 
 @pytest.mark.parametrize("name", POLICY_LOSSES)
-def test_gradients_are_finite_and_lead_to_what_was_played(name, batch):
+def test_gradients_are_finite_and_favour_the_played_turn(name, batch):
     logits, log_p, played = batch
     POLICY_LOSSES[name](log_p, played, PLACES).sum().backward()
     assert logits.grad.isfinite().all()
@@ -108,7 +108,7 @@ def test_gradients_are_finite_and_lead_to_what_was_played(name, batch):
 
 
 @pytest.mark.parametrize("name", POLICY_LOSSES)
-def test_a_certain_right_answer_costs_nothing_and_has_finite_gradients(name):
+def test_certain_right_answer_has_zero_loss_and_finite_gradients(name):
     logits = torch.zeros(1, 4, 25, requires_grad=True)
     legal = torch.zeros(1, 4, 25, dtype=torch.bool)
     legal[0, 2, 7] = True
@@ -124,7 +124,7 @@ def test_l1_is_on_the_chance_to_win():
     assert error.tolist() == pytest.approx([0.5, 0.0, 1.0])
 
 
-def test_the_values_losses_are_of_the_chance_given_to_what_happened():
+def test_value_losses_use_probability_of_the_result():
     logits, won = torch.tensor([-30.0, -1.0, 0.0, 2.0, 40.0]), torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0])
     chance = torch.where(won > 0, logits.double().sigmoid(), (-logits.double()).sigmoid())
     torch.testing.assert_close(squared_error(logits, won), (1 - chance).square().float())

@@ -129,7 +129,7 @@ def test_parameter_counts_of_the_published_net(published: AmazonsNets) -> None:
     assert parameters(published) == 17_248_118
 
 
-def test_activations_and_dropout_stand_where_the_tables_put_them(published: AmazonsNets) -> None:
+def test_activations_and_dropout_are_placed_as_in_the_tables(published: AmazonsNets) -> None:
     def kinds(module: torch.nn.Sequential) -> str:
         return "".join(type(m).__name__[0] for m in module)
 
@@ -178,7 +178,7 @@ def test_an_empty_board_reaches_the_first_layer_as_zeros() -> None:
     assert (seen[1] == 5).all()
 
 
-def test_fresh_nets_hand_on_what_they_see() -> None:
+def test_fresh_nets_pass_their_input_through() -> None:
     torch.manual_seed(3)
     nets = AmazonsNets(AmazonsConfig(width=0.5)).eval()
     features = 100 + 40 * torch.randn(64, 4, 10, 10)
@@ -198,7 +198,7 @@ def made(layers, channels, *, first):
     return net
 
 
-def test_layers_without_the_random_part_hand_on_the_input_whatever_its_sign(monkeypatch):
+def test_layers_without_random_part_are_identities(monkeypatch):
     monkeypatch.setattr(starting_weights, "RANDOM", 0.0)
     layers = [Layer(6, 8, "relu"), Layer(5, 12, "relu"), Layer(4, 8, "tanh"), Layer(2, 10, "relu"), Layer(3, 8, "relu")]
     x = torch.randn(2, 4, SIDE, SIDE)
@@ -207,7 +207,7 @@ def test_layers_without_the_random_part_hand_on_the_input_whatever_its_sign(monk
     assert torch.allclose(out[:, :4] - out[:, 4:], x.tanh(), atol=1e-5)
 
 
-def test_the_random_part_has_opposite_signs_in_the_two_filters_of_a_pair():
+def test_random_part_has_opposite_signs_in_paired_filters():
     layers = [Layer(3, 8, "tanh"), Layer(2, 9, "tanh"), Layer(3, 8, "tanh")]
     net = made(layers, 8, first=False)
     first, odd, last = (net[i].weight.detach() for i in (0, 2, 4))
@@ -256,7 +256,7 @@ def answers(nets, features):
 
 
 @pytest.mark.parametrize("step", STEPS, ids=str)
-def test_a_step_answers_in_the_same_shapes_otherwise_and_comes_back_from_its_file(tmp_path, step):
+def test_each_step_changes_answers_not_shapes_and_is_saved(tmp_path, step):
     features = torch.rand(3, 4, 6, 6) * 300
     published, nets = varied(), varied(**step)
     nets.both(features, features)  # moves running means

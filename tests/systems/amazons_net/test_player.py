@@ -86,7 +86,7 @@ def test_a_temperature_draws_moves_and_arrows_by_the_nets_probabilities():
 
 
 @pytest.mark.parametrize("make", [small_nets, small_residual])
-def test_an_answer_does_not_depend_on_its_company(make):
+def test_answer_is_independent_of_batch(make):
     states = random_states(21, 8)
     player = player_of(make(8), batch=8)
     together = player.turns(states)
@@ -95,7 +95,7 @@ def test_an_answer_does_not_depend_on_its_company(make):
     assert player.turns(states[5:9]) == together[5:9]
 
 
-def test_an_answer_does_not_depend_on_torchs_threads():
+def test_answer_is_independent_of_torch_threads():
     states, player, before = random_states(6, 8), player_of(small_nets(8)), torch.get_num_threads()
     with torch_threads(1):
         one = player.turns(states)
@@ -152,7 +152,7 @@ def test_positions_that_the_nets_cannot_play(fens, complaint):
         player_of(small_nets(6)).turns([amazons.from_fen(fen) for fen in fens])
 
 
-def test_a_model_is_read_once_and_anew_when_it_changes(tmp_path):
+def test_model_is_read_once_and_reread_when_changed(tmp_path):
     path, state = tmp_path / "nets.pt", [amazons.initial_state(6)]
     save_nets(path, small_nets(6, seed=1))
     first = NetsPlayer.load(str(path))
@@ -244,7 +244,7 @@ def player(text):
     return make_player("amazons", text)
 
 
-def test_actions_are_legal_and_do_not_depend_on_the_company(model):
+def test_actions_are_legal_and_independent_of_batch(model):
     states = random_states(7, 6)
     some = player(f"puct:{model},simulations=24,batch=4")
     actions = some.choose(positions(states, seed=3))
@@ -313,7 +313,7 @@ def test_onnx_answers_nearly_as_the_nets(backend, error, tmp_path):
         assert alone[1][0] == values[row]
 
 
-def test_an_onnx_file_answers_as_the_nets_it_was_made_of(tmp_path):
+def test_onnx_file_answers_as_its_nets(tmp_path):
     path = tmp_path / "nets.onnx"
     path.write_bytes(export_nets(trained()))
     onnx, nets = open_forward(str(path), 4), NetsForward(trained(), 4, threads=1)
@@ -352,7 +352,7 @@ def test_a_damaged_onnx_file_is_named(tmp_path, content, complaint):
             player(f"{text}:{path}")
 
 
-def test_an_onnx_file_is_not_for_torch_nor_of_another_game(tmp_path):
+def test_onnx_file_is_refused_by_torch_and_other_games(tmp_path):
     path = tmp_path / "nets.onnx"
     path.write_bytes(export_nets(trained()))
     with pytest.raises(ZugwerkError, match=r"nets\.onnx: torch runs nets\.pt, not an ONNX model"):

@@ -20,7 +20,7 @@ SIZE, N = 6, 36
 
 
 class FakeNets(torch.nn.Module):
-    """Logits that are linear in the features, so that policies are peaked; and an oracle where it is told the turns."""
+    """Logits that are linear in the features, so that policies are peaked; with turns, an oracle."""
 
     def __init__(self, turns=None, confidence=0.0, noise=1.0, size=SIZE):
         super().__init__()
@@ -124,7 +124,7 @@ def test_predictions_are_those_of_a_slow_reference(turns, confidence):
         assert 0.05 < (found.rates["from_to_top5"] - found.rates["turn_top5"]).mean() < 0.9
 
 
-def test_an_oracle_is_always_right(turns):
+def test_oracle_scores_perfectly(turns):
     game = turns.take(turns.gids == turns.gids[0])
     found = predict_nets(NetsForward(FakeNets(game, confidence=80.0), 16, threads=1), game)
     assert {name: values.min() for name, values in found.rates.items()} == dict.fromkeys(found.rates, 1.0)
@@ -134,7 +134,7 @@ def test_an_oracle_is_always_right(turns):
         assert np.allclose(values, 0, atol=1e-12)
 
 
-def test_equal_moves_count_by_chance(turns):
+def test_equal_moves_are_scored_by_expectation(turns):
     """Nets that know nothing: every legal move is as likely as every other."""
     found = predict_nets(NetsForward(FakeNets(noise=0.0), 64, threads=1), turns)
     for row, state in enumerate(turns.states()):
@@ -152,7 +152,7 @@ def test_equal_moves_count_by_chance(turns):
 
 
 @pytest.mark.parametrize("make", [small_nets, small_residual])
-def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monkeypatch, make):
+def test_net_turns_are_the_players_and_legality_is_counted(turns, monkeypatch, make):
     nets, asked = make(SIZE), []
 
     def is_legal(state, action):
@@ -165,7 +165,7 @@ def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monke
     assert found.rates["legal_rate"].sum() == len(turns) - len(turns) // 4
 
 
-def test_chunks_change_nothing(turns, monkeypatch):
+def test_result_is_independent_of_chunks(turns, monkeypatch):
     # More rows than two vectors of AVX-512 hold, and chunks that do not fill them: their ends are computed otherwise.
     nets = NetsForward(small_nets(SIZE), 64, threads=1)
     whole = predict_nets(nets, turns)
@@ -187,7 +187,7 @@ def test_an_illegal_turn_in_the_data_is_named(turns, field):
         predict_nets(NetsForward(small_nets(SIZE), 16, threads=1), bad)
 
 
-def test_nets_of_another_size_are_refused(turns):
+def test_nets_for_other_sizes_are_refused(turns):
     with pytest.raises(ZugwerkError, match="6x6 board, but these nets play on 8x8"):
         predict_nets(NetsForward(small_nets(8), 16, threads=1), turns)
 
@@ -196,5 +196,5 @@ def test_nets_of_another_size_are_refused(turns):
     ("better", "equal", "k", "chance"),
     [(0, 1, 1, 1), (1, 1, 1, 0), (0, 4, 1, 0.25), (3, 4, 5, 0.5), (4, 1, 5, 1), (5, 3, 5, 0), (0, 3, 5, 1)],
 )
-def test_ties_count_by_chance(better, equal, k, chance):
+def test_ties_are_scored_by_expectation(better, equal, k, chance):
     assert top_hits([better], [equal], k).tolist() == [chance]

@@ -36,7 +36,7 @@ def test_the_profile_is_as_printed_and_no_other_is():
         ({"width": 0.5, "dropout": 0.0, "augment": True}, ""),
     ],
 )
-def test_words_name_what_is_not_as_printed(changed, words):
+def test_departures_from_print_are_listed(changed, words):
     assert printed_words(tree("as_printed", **changed)) == words
 
 

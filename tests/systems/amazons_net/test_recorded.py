@@ -26,7 +26,7 @@ def dataset(tmp_path_factory):
     return small_dataset(tmp_path_factory.mktemp("data"))
 
 
-def test_the_turns_of_the_test_split_are_those_of_its_games(dataset):
+def test_turns_of_test_split_match_its_games(dataset):
     turns, left_out = recorded_turns(dataset, "test")
     games = {game.gid: game for game in random_records(20)}
     assert left_out == 0
@@ -108,7 +108,7 @@ def test_phases_share_the_turns_out():
     assert [name for name, _ in by_phase(PREDICTIONS, early, (0, 20, 50))] == ["0-19"]
 
 
-def test_the_brier_score_of_a_forecaster_that_is_right_about_its_doubts():
+def test_brier_score_of_a_calibrated_forecaster():
     rng = np.random.default_rng(2)
     win_rate = rng.random(50_000)
     outcomes = Outcomes(rng.random(50_000) < win_rate, np.arange(50_000), np.zeros(50_000, int))
@@ -117,7 +117,7 @@ def test_the_brier_score_of_a_forecaster_that_is_right_about_its_doubts():
     )
 
 
-def test_parts_joined_are_the_whole():
+def test_joined_parts_equal_the_whole():
     parts = [
         Predictions(
             *(
@@ -138,6 +138,6 @@ def test_tables(tmp_path):
     assert [(row["phase"], row["turns"]) for row in read] == [("0-19", "4"), ("20-49", "1"), ("50-", "1")]
     assert float(read[0]["turn_top1"]) == 2.5 / 4
     assert float(read[0]["turn_top1_low"]) < 2.5 / 4 < float(read[0]["turn_top1_high"])
-    assert read[1]["move_l2_low"] == ""  # from one game no interval can be told
+    assert read[1]["move_l2_low"] == ""  # one game gives no interval
     write_table(tmp_path / "empty.csv", [])
     assert metrics(agreement(PREDICTIONS, OUTCOMES))["turn_top1"]["n"] == 6

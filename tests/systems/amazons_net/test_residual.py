@@ -25,7 +25,7 @@ def test_squares_are_counted_from_the_lowest_rank() -> None:
     assert by_square(board).tolist() == [[[8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3]]]
 
 
-def test_the_policy_of_moves_is_a_product_of_embeddings_and_a_bias_by_relative_place() -> None:
+def test_move_policy_is_product_of_embeddings_plus_relative_bias() -> None:
     torch.manual_seed(3)
     head = MovePolicy(5, 4)
     with torch.no_grad():
@@ -44,7 +44,7 @@ def test_the_policy_of_moves_is_a_product_of_embeddings_and_a_bias_by_relative_p
     assert len({round(b, 3) for b in biases.values()}) == len(biases) == 5 * 11
 
 
-def test_asking_both_is_asking_each() -> None:
+def test_joint_answer_equals_single_answers() -> None:
     nets, move, arrow = fresh(), torch.rand(3, PLANES, 6, 6), torch.rand(5, PLANES, 6, 6)
     with torch.no_grad():
         together = nets.both(move, arrow)
@@ -65,7 +65,7 @@ def test_in_training_both_are_normalised_as_one_batch() -> None:
     assert seen[0][:4].mean((0, 2, 3)).abs().max() > 1e-2
 
 
-def test_a_fresh_block_hands_on_what_it_gets_and_learns() -> None:
+def test_fresh_block_is_identity_and_learns() -> None:
     block, x = Block(4).train(), torch.rand(2, 4, 6, 6)
     out = block(x)
     assert torch.equal(out, x)

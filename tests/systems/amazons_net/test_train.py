@@ -37,7 +37,7 @@ def module_and_batch(dataset, model, count, **changed):
 
 
 @pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2)])
-def test_both_nets_learn_one_batch_by_heart(dataset, model, rate):
+def test_both_nets_overfit_one_batch(dataset, model, rate):
     module, batch = module_and_batch(dataset, model, 24, width=0.1, channels=16, warmup=0.0)
     optimizer = module.configure_optimizers()["optimizer"]
     for group in optimizer.param_groups:
@@ -82,7 +82,7 @@ def test_the_residual_nets_loss_is_two_cross_entropies(dataset):
     torch.testing.assert_close(answer.loss, torch.stack(expected).mean())
 
 
-def test_measures_are_means_over_samples_and_start_anew(dataset):
+def test_measures_are_sample_means_and_reset(dataset):
     module, batch = module_and_batch(dataset, "cross_entropy", 16)
     part = batch._replace(
         amazon=net_input(Plan(dataset, batch=5, seed=3, augment=False).step(0)[1], torch.device("cpu"))
@@ -111,13 +111,13 @@ def test_the_printed_error_of_a_certain_wrong_value(dataset):
         assert measured[f"validation_move_{name}"] == pytest.approx(expected), name
 
 
-def test_a_batch_of_another_step_is_refused(dataset):
+def test_batch_of_a_different_step_is_refused(dataset):
     module, batch = module_and_batch(dataset, "cross_entropy", 8)
     with pytest.raises(AssertionError, match="batch of step 7 came to step 0"):
         module.training_step(batch._replace(step=7), 0)
 
 
-def test_turns_of_no_weight_teach_the_value_alone(dataset):
+def test_zero_weight_turns_train_only_the_value(dataset):
     module, batch = module_and_batch(dataset, "residual", 8)
     weight = torch.tensor([2.0, 0.0] * 4)
     weighed = batch._replace(arrow=batch.arrow._replace(policy_weight=weight))
@@ -236,7 +236,7 @@ def test_a_torn_checkpoint_falls_back_to_the_one_before(dataset, whole, tmp_path
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
-def test_with_all_checkpoints_torn_it_starts_anew(dataset, whole, tmp_path):
+def test_with_all_checkpoints_torn_training_restarts(dataset, whole, tmp_path):
     for step in (4, 8):
         (tmp_path / f"step={step}.ckpt").write_bytes(b"torn")
     assert find_checkpoint(tmp_path) == Resumed()
@@ -252,7 +252,7 @@ def test_a_finished_training_is_not_trained_further(dataset, whole, tmp_path):
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
-def test_patience_ends_a_training_for_good_and_the_best_nets_stay(dataset, tmp_path, monkeypatch):
+def test_patience_stops_training_and_best_nets_are_kept(dataset, tmp_path, monkeypatch):
     losses, measure = {1: 3.0, 2: 1.0, 3: 2.0, 4: 1.0, 5: 0.5}, AmazonsModule.take_measures
 
     def measured(self):
@@ -275,7 +275,7 @@ def test_checkpoints_within_an_epoch_change_nothing(dataset, whole, tmp_path):
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
-def test_lightning_keeps_curves_where_dvclive_is_missing(dataset, tmp_path, monkeypatch):
+def test_lightning_writes_curves_without_dvclive(dataset, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dvclive.lightning", None)
     run(dataset, tmp_path)
     lines = (tmp_path / "live" / "metrics.csv").read_text().splitlines()
@@ -283,7 +283,7 @@ def test_lightning_keeps_curves_where_dvclive_is_missing(dataset, tmp_path, monk
     assert "validation_loss" in lines[0]
 
 
-def test_dvclive_keeps_curves_and_summary_for_those_who_watch(dataset, tmp_path, monkeypatch):
+def test_dvclive_writes_curves_and_summary(dataset, tmp_path, monkeypatch):
     with monkeypatch.context() as killing:
         stop_in_step(killing, 11)
         with pytest.raises(KilledError):
@@ -297,12 +297,12 @@ def test_dvclive_keeps_curves_and_summary_for_those_who_watch(dataset, tmp_path,
 
 
 @pytest.mark.parametrize("model", ["cross_entropy", "residual"])
-def test_a_training_that_diverges_says_so(dataset, tmp_path, model):
+def test_diverging_training_is_an_error(dataset, tmp_path, model):
     with pytest.raises(ZugwerkError, match="the loss is not a number; lower learning_rate"):
         run(dataset, tmp_path, model, learning_rate=1e30)
 
 
-def test_another_training_has_another_folder(dataset, tmp_path):
+def test_each_training_has_its_own_folder(dataset, tmp_path):
     def folder(model="cross_entropy", seed=1, threads=2, dataset=dataset, **changed):
         return work_folder(tmp_path, dataset, params(model, **changed), model=model, seed=seed, threads=threads)
 
@@ -382,7 +382,7 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     assert not list(amazons_train.WORK.iterdir())
 
 
-def test_as_a_command_it_ends_in_one_line_without_a_data_set(project):
+def test_command_without_data_set_fails_in_one_line(project):
     running = command(project)
     _, errors = running.communicate(timeout=240)
     assert running.returncode == 1
@@ -393,7 +393,7 @@ def test_as_a_command_it_ends_in_one_line_without_a_data_set(project):
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_of_an_epoch_and_run_again_it_writes_the_same_bytes(tmp_path, monkeypatch):
+def test_training_killed_in_mid_epoch_resumes_to_same_bytes(tmp_path, monkeypatch):
     written = []
     for kill in (False, True):
         project = tmp_path / ("killed" if kill else "whole")

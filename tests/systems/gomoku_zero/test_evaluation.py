@@ -7,7 +7,7 @@ from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
 
 
 @pytest.mark.parametrize(("games", "nodes"), [(0, []), (3, [1500, 2250, 3375])])
-def test_quick_games_of_the_judge_decide_which_openings_are_level(monkeypatch, games, nodes):
+def test_quick_judge_games_decide_which_openings_are_level(monkeypatch, games, nodes):
     asked = []
     monkeypatch.setattr(event, "balanced_openings", lambda *about: asked.append(about) or [])
     chosen = GomokuOpenings(count=2, plies=4, area=5, judge="engine:nodes=100", bound=400.0, quick_games=games)

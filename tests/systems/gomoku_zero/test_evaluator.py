@@ -88,7 +88,7 @@ def test_a_gpu_agrees() -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
-def test_without_a_gpu_that_is_told() -> None:
+def test_missing_gpu_is_reported() -> None:
     with pytest.raises(ZugwerkError, match="torch sees no GPU here; use another backend: onnx or torch"):
         open_backend(model(CONFIG), "cuda")
 
@@ -106,7 +106,7 @@ def test_two_batches_in_flight(name: BackendName) -> None:
             assert (mine == theirs).all()
 
 
-def test_another_board_and_a_broken_net_are_told() -> None:
+def test_other_board_and_broken_net_are_reported() -> None:
     batch, made = positions(2), model(SMALL["oblong"])
     with pytest.raises(ZugwerkError, match="a 6x6 board, but this model plays on 5x7"):
         ZeroEvaluator(open_backend(made, "torch"), 2, 4)(*batch)
@@ -144,7 +144,7 @@ def test_auto_is_the_fastest_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve("onnx-int8") == "onnx-int8"
 
 
-def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_unopenable_models_are_reported(tmp_path: Path) -> None:
     import onnx
 
     made = export_onnx(model(CONFIG))

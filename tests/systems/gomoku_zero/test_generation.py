@@ -82,7 +82,7 @@ def test_a_generation_leaves_games_window_models_and_report(undisturbed):
     assert (first.policy.sum(axis=1) > 0.99).all()
 
 
-def test_the_best_player_is_the_new_one_only_if_it_scored_more(undisturbed):
+def test_new_player_is_best_only_if_it_scored_more(undisturbed):
     for number in (1, 2):
         files = GenerationFiles(number, undisturbed)
         gate = read_json(files.report)["gate"]
@@ -107,7 +107,7 @@ def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
 
 
 @pytest.mark.parametrize("phase", ["play_round", "learn", "play_gate", "_publish"])
-def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, monkeypatch, phase):
+def test_work_before_a_failure_is_kept(undisturbed, setting, project, monkeypatch, phase):
     run_generation(1, setting, ONE, Path("artifacts"))
     whole = getattr(made, phase)
 
@@ -137,7 +137,7 @@ def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, m
 
 
 @pytest.mark.parametrize("backend", ["onnx", "torch"])
-def test_a_game_is_the_same_in_whatever_batch_its_net_answers(project, backend, monkeypatch):
+def test_game_is_independent_of_its_batch(project, backend, monkeypatch):
     """In self-play and in the gate, with a net whose batches are shared by the games in lock step."""
     setting = change(read_setting(write_params(project)), "self_play", backend=backend)
     for folder, seed in (("whole", None), ("split", 3)):
@@ -148,7 +148,7 @@ def test_a_game_is_the_same_in_whatever_batch_its_net_answers(project, backend, 
     assert contents("split") == contents("whole")
 
 
-def test_killed_at_nine_tenths_a_generation_plays_what_is_missing(project, monkeypatch):
+def test_generation_killed_at_nine_tenths_plays_missing_games(project, monkeypatch):
     setting = read_setting(write_params(project, gomoku_self_play={"games": 20}))
 
     def run():
@@ -177,7 +177,7 @@ def test_a_damaged_generation_before_is_named(undisturbed, setting, project, nam
         run_generation(2, setting, ONE, Path("artifacts"))
 
 
-def test_a_model_of_another_board_is_refused(setting, project):
+def test_model_for_other_board_is_refused(setting, project):
     run_generation(1, setting, ONE, Path("artifacts"))
     with pytest.raises(ZugwerkError, match="5x5"):
         run_generation(2, change(setting, "game", size=6), ONE, Path("artifacts"))
@@ -227,9 +227,7 @@ def test_a_generation_of_rounds_reports_all_of_them(grown):
 
 
 @pytest.mark.parametrize("parallel", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
-def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_byte(
-    grown, project, monkeypatch, parallel
-):
+def test_workers_units_and_stops_between_rounds_change_no_byte(grown, project, monkeypatch, parallel):
     setting = read_setting(write_params(project, **LINES))
     run_generation(1, setting, parallel, Path("artifacts"))
     split_at_random(monkeypatch)
@@ -261,7 +259,7 @@ def command(project):
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undisturbed, project, monkeypatch, capsys):
+def test_cycle_killed_halfway_resumes_to_the_same_bytes(undisturbed, project, monkeypatch, capsys):
     write_params(project)
     with command(project) as killed:
         try:
@@ -284,7 +282,7 @@ def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undis
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_an_error_and_leaves_no_half_written_generation(project):
+def test_full_disk_leaves_no_partial_generation(project):
     write_params(project)
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"

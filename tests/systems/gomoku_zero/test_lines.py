@@ -157,7 +157,7 @@ def test_a_search_in_one_kernel_makes_the_trees_of_rounds() -> None:
     assert found[:3] == found[3:]
 
 
-def test_the_threat_search_runs_beside_the_net_in_the_kernel_too() -> None:
+def test_threat_search_runs_with_the_net_in_the_kernel() -> None:
     evaluator = LineEvaluator(tabulate(trained()))
     states = [state for state in random_states(9, 3) if len(gomoku.legal_actions(state)) > 30][::6]
     found = []
@@ -185,9 +185,7 @@ def test_the_same_net_gives_the_same_file_and_comes_back(tmp_path: Path) -> None
         np.testing.assert_array_equal(again.heads[name], weights)
 
 
-def test_files_cut_short_or_of_another_version_or_game_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncated_or_foreign_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, made = tmp_path / "net.lines", tabulate(trained())
     write_table(path, made, ABOUT)
     content = path.read_bytes()
@@ -237,7 +235,7 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model.pt"
 
 
-def test_a_model_and_its_table_play_the_same_moves_on_any_board(model: Path) -> None:
+def test_model_and_its_table_play_same_moves_on_any_board(model: Path) -> None:
     table = prepare_model(model, "auto", model.parent)
     assert table.suffix == ".lines"
     assert make_evaluator(table)[1] == make_evaluator(model)[1]
@@ -248,7 +246,7 @@ def test_a_model_and_its_table_play_the_same_moves_on_any_board(model: Path) -> 
             assert players[0].choose([position]) == players[1].choose([position])
 
 
-def test_a_line_net_runs_in_torch_too_and_has_no_onnx_form(model: Path) -> None:
+def test_line_net_runs_in_torch_and_has_no_onnx_form(model: Path) -> None:
     state = list(random_states(9, 1))[10]
     answers = [
         make_evaluator(model, backend)[0](stack(state, 1), gomoku.legal_actions(state)[None], np.array([71], np.int32))
@@ -269,14 +267,14 @@ def test_a_net_for_other_rules_is_refused_with_both_named(model: Path) -> None:
         player.choose([Position(state, np.random.default_rng(0), state, ())])
 
 
-def test_export_names_what_it_wrote(model: Path) -> None:
+def test_export_lists_its_files(model: Path) -> None:
     export_table(ZeroModel(trained(), "freestyle"), model.with_name("x.lines"))
     made, about = read_table(model.with_name("x.lines"))
     assert json.dumps(about) == json.dumps({**ABOUT, "positions": 1}) or about == ABOUT
     np.testing.assert_array_equal(made.table, tabulate(trained()).table)
 
 
-def test_the_value_learns_beside_the_policy() -> None:
+def test_value_learns_together_with_policy() -> None:
     """Sharp policies make the pooled features large; without normalising them the value's units fall silent."""
     torch.manual_seed(1)
     net, rng = LinesNet(LinesConfig(height=9, width=9)), np.random.default_rng(1)
@@ -284,7 +282,7 @@ def test_the_value_learns_beside_the_policy() -> None:
     planes = np.zeros((len(states), 3, 9, 9), np.float32)
     for row, state in enumerate(states):
         zero_planes(stack(state, 1), 1, planes[row : row + 1])
-    pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two stones of one side beside each other
+    pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two adjacent stones of one side
     more = np.sign(pairs.sum((2, 3)) @ [1.0, -1.0])
     crowd = functional.conv2d(torch.from_numpy(planes[:, :2]).sum(1, keepdim=True), torch.ones(1, 1, 3, 3), padding=1)
     crowd[:, 0][torch.from_numpy(planes[:, :2].sum(1) > 0)] = -1

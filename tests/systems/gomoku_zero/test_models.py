@@ -67,7 +67,7 @@ def test_a_fresh_residual_net_learns_in_all_of_its_layers() -> None:
         assert not torch.equal(parameter, before[name]), name
 
 
-def test_a_padded_shortcut_hands_on_what_was_there() -> None:
+def test_padded_shortcut_passes_its_input_through() -> None:
     block = Block(3, 5, "pad").eval()
     with torch.no_grad():
         for convolution in (block.one.convolution, block.two.convolution):
@@ -121,7 +121,7 @@ def test_params_make_the_config() -> None:
         (lambda: GomokuNet(positions=0), "positions"),
     ],
 )
-def test_params_refuse_what_makes_no_net(make: object, complaint: str) -> None:
+def test_params_refuse_impossible_nets(make: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         make()  # type: ignore[operator]
 
@@ -186,7 +186,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
 
 
 @each
-def test_weights_of_16_bits_hardly_change_an_answer_and_are_widened(config: ZeroConfig, tmp_path: Path) -> None:
+def test_16_bit_weights_hardly_change_answers_and_are_widened(config: ZeroConfig, tmp_path: Path) -> None:
     net, planes = fresh(config), some_planes(config, batch=16)
     save_model(tmp_path / "half.pt", net, half=True)
     save_model(tmp_path / "whole.pt", net)
@@ -201,7 +201,7 @@ def test_weights_of_16_bits_hardly_change_an_answer_and_are_widened(config: Zero
 
 
 @each
-def test_the_exported_net_answers_alike(config: ZeroConfig) -> None:
+def test_exported_net_gives_same_answers(config: ZeroConfig) -> None:
     import onnxruntime
 
     made, planes = model(config), some_planes(config, batch=16)

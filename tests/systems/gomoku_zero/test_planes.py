@@ -55,7 +55,7 @@ def test_planes_are_the_boards_of_the_last_plies(positions: int, dtype: type) ->
             assert (planes[ply] == by_hand(states, ply, positions)).all()
 
 
-def test_a_position_without_its_moves_stands_for_its_past() -> None:
+def test_position_without_history_repeats_its_board() -> None:
     known = played(random_game(3, plies=12))[-1]
     state = from_fen(gomoku.to_fen(known))
     planes = planes_of([state], 5)[0]
@@ -100,7 +100,7 @@ def test_priors_are_the_softmax_over_legal_steps() -> None:
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_broken_net_is_told(number: float) -> None:
+def test_broken_net_is_reported(number: float) -> None:
     logits, steps = np.zeros((1, 4), np.float32), np.arange(3, dtype=np.int32)[None]
     logits[0, 1] = number
     with pytest.raises(ZugwerkError, match="not finite"):

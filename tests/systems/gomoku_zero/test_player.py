@@ -46,7 +46,7 @@ def player(text: str) -> ZeroPlayer:
 
 
 @pytest.mark.parametrize("options", ["", ",leaves=3", ",backend=torch", ",backend=onnx-int8"])
-def test_actions_are_legal_and_do_not_depend_on_the_company(model: Path, options: str) -> None:
+def test_actions_are_legal_and_independent_of_batch(model: Path, options: str) -> None:
     states = random_states(7)
     some = player(f"zero:{model},simulations=24,chunk=4{options}")
     actions = some.choose(positions(states, seed=3))
@@ -98,7 +98,7 @@ def test_a_move_thought_of_alone_is_drawn_too(model: Path) -> None:
     assert len(limited) == 1, "a limit from outside is that of a search, which plays its most visited move"
 
 
-def test_the_policy_alone_is_drawn_from_or_its_best_move_taken(model: Path) -> None:
+def test_policy_alone_is_sampled_or_its_best_move_taken(model: Path) -> None:
     states = random_states(5)
     cold, warm = player(f"zero:{model},search=none"), player(f"zero:{model},search=none,temperature=0.5")
     trees = PuctTrees(states[0], 5, cold.puct.evaluate_batch, None, 2)

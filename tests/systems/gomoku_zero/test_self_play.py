@@ -12,7 +12,7 @@ def params(**changed):
     return GomokuSelfPlay(temperature_decay=0.96, **changed)
 
 
-def test_the_temperature_of_growing_boards_falls_at_once_after_ten_moves():
+def test_growing_boards_temperature_drops_after_ten_moves():
     schedule = params(decay_from_start=True)
     assert [temperature(ply, schedule) for ply in (1, 10)] == [1.0, 1.0]
     assert temperature(11, schedule) == pytest.approx(0.638, abs=5e-4)
@@ -23,7 +23,7 @@ def test_without_that_it_falls_move_by_move():
     assert [temperature(ply, params()) for ply in (10, 11, 12)] == [1.0, 0.96, pytest.approx(0.96**2)]
 
 
-def test_what_is_learnt_can_be_as_cold_as_what_is_played():
+def test_policy_target_can_be_as_cold_as_played_moves():
     start, seeds = gomoku.initial_state(5, "freestyle-4"), [[1], [2]]
     shared = {"simulations": 30, "temperature_plies": 0, "temperature_decay": 0.5, "decay_from_start": True}
     plain, cold = (

@@ -41,7 +41,7 @@ def states_of(game):
     return found
 
 
-def test_the_policies_are_the_moves_of_the_teacher_also_where_it_slips():
+def test_policies_are_teacher_moves_even_after_slips():
     player, slips = make_player("gomoku", SECTION["player"]), 0
     for game in taught([[1, i] for i in range(4)]):
         assert kernels.outcome(game.state)[0]

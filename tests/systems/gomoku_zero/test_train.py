@@ -64,7 +64,7 @@ def test_without_symmetries_rows_come_as_they_are(data):
 
 
 def test_planes_and_policy_are_under_one_symmetry_of_the_position(data):
-    """Each position is told from the others by its value, and the symmetry is found from the policy alone."""
+    """Each position is identified by its value, and the symmetry is found from the policy alone."""
     count = 40
     value = np.arange(count, dtype=np.float32)
     marked = Positions(data.planes[:count], data.policy[:count], value, data.generation[:count])
@@ -98,7 +98,7 @@ def test_batches_are_in_no_checkpoint_and_their_channels_are_last(data):
     assert batches(0).planes.is_contiguous(memory_format=torch.channels_last)
 
 
-def test_nothing_to_train_on_is_said(data):
+def test_empty_window_is_an_error(data):
     none = Positions(*(array[:0] for array in data))
     with pytest.raises(ZugwerkError, match="no positions"):
         cut(none)
@@ -119,7 +119,7 @@ def learner(net, state=None, rate=0.01, **changed):
 
 @pytest.mark.parametrize(("name", "momentum"), [("adamw", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
-def test_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, name, momentum, layout):
+def test_resumes_from_file_exactly(tmp_path, name, momentum, layout):
     whole = small_net().to(memory_format=layout)
     optimizer = learner(whole, optimizer=name, momentum=momentum)
     halfway = stepped(whole, optimizer)
@@ -175,7 +175,7 @@ def test_a_damaged_file_is_named(tmp_path, content):
 
 
 class Answers(torch.nn.Module):
-    """A net that says what it is told."""
+    """A net with given answers."""
 
     def __init__(self, logits, value):
         super().__init__()
@@ -235,7 +235,7 @@ def test_the_last_terms_gradient_is_2_c_theta(batch):
         torch.testing.assert_close(weight.grad, 1 + expected.grad)
 
 
-def test_long_gradients_are_cut_to_length_after_the_last_term_was_added():
+def test_long_gradients_are_clipped_after_adding_last_term():
     net = Answers(torch.full((4, 6), 3.0), torch.zeros(4))
     held = module(net, l2=0.5, gradient_clip=0.1)
     for weight in net.parameters():
@@ -245,7 +245,7 @@ def test_long_gradients_are_cut_to_length_after_the_last_term_was_added():
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_a_small_net_learns_a_batch_by_heart(optimizer):
+def test_small_net_overfits_one_batch(optimizer):
     net = small_net(width=16)
     rate = 0.02 if optimizer == "adamw" else 0.05
     batches = Batches(small_positions(), batch=16, augment=False, seed=1, generation=2)
@@ -302,7 +302,7 @@ def test_trains_in_place_and_measures(tmp_path, undisturbed):
     assert not torch.equal(net.narrow.weight, before.narrow.weight)
 
 
-def test_a_trained_net_and_its_file_answer_bit_for_bit_alike(tmp_path):
+def test_trained_net_and_its_file_answer_identically(tmp_path):
     """So a cycle in one process plays the games that one over many processes plays."""
     torch.manual_seed(3)
     net = make_net(PlainConfig(height=SIZE, width=SIZE, positions=HISTORY, filters=(8, 8)))
@@ -349,7 +349,7 @@ def test_a_killed_training_ends_in_the_same_bytes(tmp_path, undisturbed, number,
     assert content(trained, tmp_path) == undisturbed
 
 
-def test_a_learner_goes_on_from_generation_to_generation(tmp_path, undisturbed):
+def test_learner_continues_across_generations(tmp_path, undisturbed):
     first = run(tmp_path / "1", generation=1)
     state = first.learner_state
     fresh, carried = (run(tmp_path / name, learner_state=s) for name, s in (("fresh", None), ("carried", state)))
@@ -393,7 +393,7 @@ def test_a_finished_training_is_not_trained_further(tmp_path, undisturbed):
     assert content(trained, tmp_path) == undisturbed
 
 
-def test_a_torn_checkpoint_falls_back_to_the_one_before_or_to_none(tmp_path, undisturbed):
+def test_torn_checkpoint_falls_back_to_earlier_or_none(tmp_path, undisturbed):
     own = killed_in(tmp_path, 12)
     last = find_checkpoint(own).path
     last.write_bytes(last.read_bytes()[:1000])
@@ -408,7 +408,7 @@ def test_a_torn_checkpoint_falls_back_to_the_one_before_or_to_none(tmp_path, und
 
 
 @pytest.mark.parametrize("other", ["seed", "learning_rate", "net", "positions"])
-def test_a_checkpoint_of_another_training_is_dropped(tmp_path, undisturbed, other):
+def test_checkpoint_of_a_different_training_is_dropped(tmp_path, undisturbed, other):
     (tmp_path / "games").mkdir(parents=True)  # of somebody else
     data = small_positions()
     how = {
@@ -425,7 +425,7 @@ def test_a_checkpoint_of_another_training_is_dropped(tmp_path, undisturbed, othe
     assert (tmp_path / "games").exists()
 
 
-def test_a_training_that_diverges_says_so(tmp_path):
+def test_diverging_training_is_an_error(tmp_path):
     with pytest.raises(ZugwerkError, match="the loss is not a number; lower learning_rate"):
         run(tmp_path, optimizer="sgd", weight_decay=0.0, learning_rate=1e20)
 

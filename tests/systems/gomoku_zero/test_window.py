@@ -101,7 +101,7 @@ def test_a_window_that_was_cut_can_be_written_and_read(tmp_path):
     assert same(cut, open_window(tmp_path / "02"))
 
 
-def test_games_of_another_board_cannot_follow():
+def test_games_on_other_boards_cannot_be_appended():
     with pytest.raises(ZugwerkError, match="freestyle-4 on 6x6 cannot follow a window of freestyle-4 on 5x5"):
         extend_window(random_games(1), random_games(1, size=6), 100)
 
@@ -153,7 +153,7 @@ def test_arrays_out_of_order_are_refused(tmp_path):
         open_window(tmp_path / "01")
 
 
-def test_a_full_disk_leaves_the_old_window_and_nothing_beside_it(window, monkeypatch):
+def test_full_disk_keeps_old_window_and_no_leftovers(window, monkeypatch):
     class Full(zero_games.ArrayStream):
         def append(self, rows):
             if self.path.name == "policy.npy":
@@ -216,7 +216,7 @@ def test_policies_line_up_with_their_plies():
     stones = found.planes[:, :10].reshape(len(cells), 10, -1)
     assert not stones[np.arange(len(cells)), :, cells].any()  # what was played next was empty
     for row in range(len(cells) - 1):
-        if found.planes[row, 0].sum() <= found.planes[row + 1, 5].sum():  # the same game goes on
+        if found.planes[row, 0].sum() <= found.planes[row + 1, 5].sum():  # the same game continues
             assert found.planes[row + 1, 5].ravel()[cells[row]] == 1
 
 
@@ -237,7 +237,7 @@ def test_an_illegal_action_is_named():
         positions(dataclasses.replace(games, actions=actions), 5)
 
 
-def test_a_game_that_goes_on_after_its_end_is_refused():
+def test_game_continued_after_its_end_is_refused():
     games = make_games(3, "freestyle-3", [[0, 3, 1, 4, 2, 5]], [1], [np.eye(9)[:6]], generation=1)
     with pytest.raises(ZugwerkError, match="ply 5"):
         positions(games, 5)

@@ -129,20 +129,20 @@ def ends_at(history):
     return next((n for n in range(1, len(history) + 1) if has_converged(history[:n], PARAMS)), None)
 
 
-def test_a_draw_of_the_gate_is_a_game_and_half_a_point():
+def test_draw_in_the_gate_counts_half_a_point():
     report = {"gate": {"wins": 2, "draws": 3, "losses": 1}, "train": {"loss": 0.5}}
     assert _progress(report) == Progress(0.5, 3.5, 6)
 
 
-def test_a_run_whose_loss_falls_goes_on_though_no_gate_is_won():
+def test_run_with_falling_loss_continues_without_gate_wins():
     assert ends_at(run([4 * 0.95**n for n in range(30)], [0.5] * 30)) is None
 
 
-def test_a_run_that_wins_its_gates_goes_on_though_the_loss_stands_still():
+def test_run_that_wins_gates_continues_with_flat_loss():
     assert ends_at(run([3.0] * 30, [0.6] * 30)) is None
 
 
-def test_a_run_that_stands_still_ends_after_two_spans():
+def test_run_without_progress_ends_after_two_spans():
     assert ends_at(run([3.0] * 30, [0.5] * 30)) == 6
     assert ends_at(run([3.0 + 0.1 * n for n in range(30)], [0.3] * 30)) == 6  # and so does one that gets worse
 
@@ -227,7 +227,7 @@ def test_a_board_leaves_models_games_and_its_computing(undisturbed):
     assert all(int(row["evaluations"]) > 0 for row in rest)
 
 
-def test_the_larger_board_begins_with_the_smaller_one_s_hidden_layers(undisturbed):
+def test_larger_board_starts_with_hidden_layers_of_smaller(undisturbed):
     last, start = (
         load_model(path).net.state_dict()
         for path in (BoardFiles(4, undisturbed).model(2), BoardFiles(5, undisturbed).model(0))
@@ -247,7 +247,7 @@ def test_stopped_after_each_generation_it_ends_in_the_same_bytes(undisturbed, pr
     assert contents("artifacts") == contents(undisturbed)
 
 
-def test_a_board_that_has_converged_ends_and_one_that_has_not_goes_on(project):
+def test_converged_board_ends_and_others_continue(project):
     setting, _ = settings(project)
     long = dataclasses.replace(SMALL, generations=4)
     grow(long, setting, AT_ONCE, ONE)

@@ -38,7 +38,7 @@ def test_boards_in_their_order(tmp_path):
         ({"99": {"before": "6", "generations": 4}}, "growing_larger.99: size must be"),
     ],
 )
-def test_what_cannot_grow_is_refused_by_its_key(tmp_path, larger, complaint):
+def test_ungrowable_params_are_refused_by_key(tmp_path, larger, complaint):
     with pytest.raises(ZugwerkError) as error:
         read_boards(write(tmp_path, larger))
     assert complaint in str(error.value)

@@ -39,12 +39,12 @@ from tests.systems.joseki.reference import forms, same_pattern
 
 
 @given(SMALL, SMALL)
-def test_two_patterns_have_one_key_just_if_they_are_the_same(a, b):
+def test_two_patterns_share_a_key_only_if_equal(a, b):
     assert (key_text(canonical_key(a)[0]) == key_text(canonical_key(b)[0])) == same_pattern(a, b)
 
 
 @given(WINDOWS)
-def test_the_forms_named_are_those_that_are_the_key_s_pattern(window):
+def test_reported_forms_match_the_key_pattern(window):
     key, found = canonical_key(window)
     pattern = np.empty((10, 10), np.int8)
     window_of_key(key, pattern)
@@ -73,7 +73,7 @@ def test_a_canonical_move_leads_back_to_the_move(window, point, colour):
         assert canonical_move(image, colour, found) == canonical_move(point, colour, found)
 
 
-def test_the_3_4_points_of_an_empty_corner_are_one_move_of_either_colour():
+def test_3_4_points_of_an_empty_corner_are_one_move():
     found = canonical_key(window_of([], []))[1]
     assert found == 0b1111
     assert len({canonical_move(point, colour, found) for point in (23, 32) for colour in (1, 2)}) == 1
@@ -82,7 +82,7 @@ def test_the_3_4_points_of_an_empty_corner_are_one_move_of_either_colour():
     assert set(out.tolist()) == {23, 32}
 
 
-def test_a_pattern_that_is_not_symmetric_has_one_place_for_a_move_of_one_colour():
+def test_asymmetric_pattern_has_one_place_for_a_move():
     found = canonical_key(GOLDEN)[1]
     out = np.empty(2, np.int16)
     move = canonical_move(55, 1, found)
@@ -91,12 +91,12 @@ def test_a_pattern_that_is_not_symmetric_has_one_place_for_a_move_of_one_colour(
     assert move_images(move, 2, found, out) == 0
 
 
-def test_a_lone_3_3_stone_is_not_a_lone_4_4_stone():
+def test_lone_3_3_stone_differs_from_lone_4_4_stone():
     assert key_text(canonical_key(window_of([(3, 3)], []))[0]) != key_text(canonical_key(window_of([(4, 4)], []))[0])
 
 
 @pytest.mark.parametrize("bad", [np.zeros((9, 9), np.int8), np.zeros((10, 10), int), np.full((10, 10), 3, np.int8)])
-def test_what_is_not_a_window_is_refused(bad):
+def test_bad_windows_are_refused(bad):
     with pytest.raises(ZugwerkError, match="int8 array of 10x10"):
         canonical_key(bad)
 
@@ -119,19 +119,19 @@ def test_the_paper_s_joseki_has_the_printed_code():
 
 
 @pytest.mark.parametrize("twin", TWINS)
-def test_four_other_patterns_share_it_and_our_codes_tell_them_apart(twin):
+def test_four_patterns_share_the_papers_code_but_not_ours(twin):
     assert pattern_code(twin) == pattern_code(GOLDEN)
     assert symmetric_code(twin) != symmetric_code(GOLDEN)
     assert canonical_key(twin)[0].tolist() != canonical_key(GOLDEN)[0].tolist()
 
 
-def test_no_stones_have_k_1_so_that_patterns_of_one_colour_have_codes():
+def test_without_stones_k_is_1():
     assert colour_code(window_of([], []), BLACK) == 1
     lone = [pattern_code(window_of([point], [])) for point in ((3, 3), (4, 4), (3, 4))]
     assert len(set(lone)) == 3
 
 
-def test_64_factors_of_two_make_the_product_nothing_and_leave_k_equal_to_c():
+def test_64_factors_of_two_zero_the_product():
     strips = np.zeros((10, 10), np.int8)
     strips[[1, 2, 4, 5, 7, 8], 1:] = BLACK  # three strips, two wide: most points have three neighbours, 4 = 2 * 2
     a, b, c = reference.factors(reference.points_of(strips, (BLACK,)))
@@ -139,7 +139,7 @@ def test_64_factors_of_two_make_the_product_nothing_and_leave_k_equal_to_c():
     assert colour_code(strips, BLACK) == c == 8 * 9
     holed = strips.copy()
     holed[1, 3] = 0
-    assert pattern_code(holed) == pattern_code(strips)  # the code cannot tell them apart, the key can
+    assert pattern_code(holed) == pattern_code(strips)  # they share a code, not a key
     assert canonical_key(holed)[0].tolist() != canonical_key(strips)[0].tolist()
 
 
@@ -154,7 +154,7 @@ def test_the_kernel_agrees_with_the_words_of_the_paper(window):
 
 
 @given(WINDOWS, st.integers(0, CORNERS - 1), st.sampled_from(reference.SYMMETRIES))
-def test_all_16_symmetries_have_the_same_codes_and_the_same_key(window, corner, symmetry):
+def test_all_16_symmetries_have_the_same_codes_and_key(window, corner, symmetry):
     board = np.zeros((19, 19), np.int8)
     for r, c in np.argwhere(window):
         board[18 - r if corner & 2 else r, 18 - c if corner & 1 else c] = window[r, c]
@@ -170,7 +170,7 @@ def test_all_16_symmetries_have_the_same_codes_and_the_same_key(window, corner, 
 
 
 @given(WINDOWS, st.randoms(use_true_random=False))
-def test_the_order_of_the_moves_changes_nothing(window, random):
+def test_code_is_independent_of_move_order(window, random):
     stones = [(point, int(window.flat[point])) for point in np.flatnonzero(window).tolist()]
     random.shuffle(stones)
     other = np.zeros(100, np.int8)
@@ -180,12 +180,12 @@ def test_the_order_of_the_moves_changes_nothing(window, random):
     assert pattern_code(other.reshape(10, 10)) == pattern_code(window)
 
 
-def test_zobrist_hashing_has_a_name_for_each_corner_reflection_and_colouring():
+def test_zobrist_code_differs_by_corner_and_form():
     names = {int(zobrist_code(GOLDEN, corner, form)) for corner in range(4) for form in range(4)}
     assert len(names) == 16
 
 
-def test_the_code_of_gu_et_al_depends_on_the_order_of_the_moves():
+def test_code_of_gu_et_al_depends_on_move_order():
     window = window_of([(4, 4), (3, 6)], [(6, 3), (3, 3)])
     black, white = [33, 25], [52, 22]
     colours = np.array([1, 2, 1, 2], np.int8)

@@ -81,14 +81,14 @@ def test_counts_are_those_of_a_plain_dictionary(library):
     assert games == samples
 
 
-def test_the_order_of_the_games_changes_nothing(library):
+def test_library_is_independent_of_game_order(library):
     shuffled = GAMES.copy()
     random.Random(1).shuffle(shuffled)
     assert same(built(shuffled), library)
 
 
 @pytest.mark.parametrize("cut", [1, 20, 59])
-def test_adding_later_and_merging_are_the_same_as_building_at_once(library, cut):
+def test_adding_or_merging_equals_building_at_once(library, cut):
     first, second = built(GAMES[:cut]), built(GAMES[cut:])
     grown = Builder(first)
     grown.add(GAMES[cut:])
@@ -104,7 +104,7 @@ def small(monkeypatch, games=7, states=40):
     monkeypatch.setattr(merging, "STATES_AT_ONCE", states)
 
 
-def test_a_library_of_many_parts_and_its_counts_are_those_of_one(library, monkeypatch, tmp_path):
+def test_library_and_counts_are_independent_of_parts(library, monkeypatch, tmp_path):
     games = [*GAMES, *GAMES[10:40], record([at(4, 4), at(4, 4)], gid=5)]
     whole = tally(games, len(games), 5)
     assert same(whole.library, library)
@@ -168,7 +168,7 @@ def test_a_game_on_a_turned_board_adds_no_pattern():
     np.testing.assert_array_equal(8 * one.played, all_eight.played)
 
 
-def test_two_orders_of_one_position_meet_in_one_state_with_both_continuations():
+def test_two_move_orders_meet_in_one_state():
     one = record([at(4, 4), at(3, 6), at(6, 3), at(8, 4)])
     other = record([at(6, 3), at(3, 6), at(4, 4), at(9, 3)], gid=2)
     library = built([one, other])
@@ -177,7 +177,7 @@ def test_two_orders_of_one_position_meet_in_one_state_with_both_continuations():
     assert sorted(map(tuple, found.points.tolist())) == [(73, 73), (82, 82)]
 
 
-def test_pruning_drops_what_one_game_alone_has(library):
+def test_pruning_drops_transitions_of_a_single_game(library):
     kept = prune(library, 2)
     assert 0 < kept.transitions < library.transitions
     assert kept.games.min() == 2
@@ -230,7 +230,7 @@ def sealed(packed):
 
 
 @pytest.mark.parametrize("fewest_games", [1, 2])
-def test_a_library_is_read_back_and_the_same_games_give_the_same_bytes(tmp_path, fewest_games):
+def test_library_is_read_back_and_written_reproducibly(tmp_path, fewest_games):
     games = [random_record(seed) for seed in range(10)]
     library = built(games, fewest_games)
     save(library, tmp_path / "a")
@@ -266,7 +266,7 @@ def test_an_empty_library_is_read_back(tmp_path):
         (lambda data: sealed(zlib.compress(zlib.decompress(data[HEAD + 32 :])[:-9])), "an inconsistent library"),
     ],
 )
-def test_what_is_no_sound_library_is_refused_by_name(file, damage, complaint):
+def test_unsound_library_is_refused_by_name(file, damage, complaint):
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(ZugwerkError, match=complaint) as error:
         load(file)
@@ -300,7 +300,7 @@ def test_two_states_of_one_pattern_are_refused(file):
         load(file)
 
 
-def test_a_missing_file_says_what_makes_it(tmp_path):
+def test_missing_file_is_reported_with_its_command(tmp_path):
     with pytest.raises(ZugwerkError, match=r"no such file; `dvc repro joseki_build`"):
         load(tmp_path / "none")
 

@@ -42,7 +42,7 @@ def library():
     return built(GAMES)
 
 
-def test_what_was_played_is_found_in_every_form(library):
+def test_played_moves_are_found_in_every_form(library):
     steps = walk(GAMES[:4]).steps
     for i in range(len(steps.ply)):
         for number, form in enumerate(forms(steps.before[i])):
@@ -55,7 +55,7 @@ def test_what_was_played_is_found_in_every_form(library):
             assert canonical_move(image, colour, after) in library.move[found.transitions]
 
 
-def test_a_pattern_nobody_had_is_not_found(library):
+def test_unseen_pattern_is_not_found(library):
     window = window_of([(1, 1), (10, 10), (5, 9)], [(9, 5), (2, 8), (1, 10)])
     found = look_up(library, window, 1)
     assert (found.state, len(found.transitions), found.points.shape) == (-1, 0, (0, 2))
@@ -82,7 +82,7 @@ def test_without_stones_there_is_no_mask():
     assert point_layer(window_of([], []), 44) == NO_MASK
 
 
-def test_the_paper_s_search_finds_moves_outside_the_mask_and_inside():
+def test_papers_search_finds_moves_inside_and_outside_mask():
     game = record([at(4, 4), at(6, 3), at(3, 8), at(5, 6)])
     library = built([game])
     index, steps = code_index(library), walk([game]).steps
@@ -96,14 +96,14 @@ def test_the_paper_s_search_finds_moves_outside_the_mask_and_inside():
         )
 
 
-def test_a_capturing_move_is_lost_to_the_paper_s_search_and_not_to_ours():
+def test_papers_search_misses_capturing_moves_and_ours_does_not():
     game = record([at(1, 2), at(1, 1), at(2, 1)])
     library, window = built([game]), window_of([(1, 2)], [(1, 1)])
     assert look_up(library, window, 1).points.tolist() == [[10, 10]]
     assert look_up_paper(code_index(library), window, 1)[1].tolist() == [NOT_FOUND]
 
 
-def test_a_twin_takes_the_golden_joseki_s_moves_by_code_and_not_by_key():
+def test_twin_matches_golden_joseki_by_code_but_not_by_key():
     stones = [at(3, 5), at(3, 6), at(4, 4), at(4, 6), at(7, 3), at(3, 9), at(6, 6)]
     library = built([record(stones)])
     index = code_index(library)
@@ -134,7 +134,7 @@ def test_a_state_clashes_where_its_code_was_first_another_ones():
     assert len(clashing_states(pattern_codes(windows), np.arange(5, dtype=np.int32), np.arange(5))) == 4
 
 
-def test_a_key_that_is_not_that_of_its_pattern_is_noticed():
+def test_key_that_contradicts_its_pattern_is_noticed():
     steps = walk(GAMES[:3]).steps
     keys = canonical_keys(steps.after)
     assert count_unresolved(steps.after, keys) == 0
@@ -207,7 +207,7 @@ def test_the_position_decides_and_not_its_history():
         assert [one.actions for one in recommend_in_corner(LIBRARY, some, 0)] == expected
 
 
-def test_a_corner_that_is_its_own_mirror_image_offers_both_points():
+def test_mirror_symmetric_corner_offers_both_points():
     library = built([record([at(3, 4)])])
     found = recommend(library, position(), [1])
     assert [set(one.actions) for one in found] == [{at(3, 4, 1), at(4, 3, 1)}]
@@ -223,7 +223,7 @@ def test_the_whole_board_names_each_point_once_and_tenuki_last():
     assert all(go.is_legal(state, action) for action in actions)
 
 
-def test_a_point_of_the_middle_line_is_named_by_the_better_corner():
+def test_middle_line_point_is_recommended_by_the_better_corner():
     library = built([record([at(3, 10)], 1), record([at(4, 4)], 2), record([at(9, 9, 1), at(4, 4, 3), at(3, 10)], 3)])
     found = [one for one in recommend(library, position(at(9, 9, 1), at(4, 4, 3)), [0, 1]) if one.actions]
     assert [(one.corner, one.share) for one in found if at(3, 10) in one.actions] == [(1, 1.0)]
@@ -240,7 +240,7 @@ SYMMETRIES = list(product(range(4), (False, True), (False, True)))
 
 
 def rows_of(library, actions, symmetry):
-    """What is recommended after moves on a board that was turned, mirrored, and recoloured, told on the first board."""
+    """Recommendations on a board that was turned, mirrored and recoloured, mapped back to the first board."""
     turned = symmetric_record(record(actions), symmetry, 1).actions
     back = dict(zip(symmetric_record(record(range(N)), symmetry, 1).actions, range(N), strict=True))
     found = recommend(library, position(*([N] if symmetry[2] else []), *turned))
@@ -291,7 +291,7 @@ def test_accuracy_counts_a_mirror_image_where_the_pattern_has_one():
     assert named.number.tolist() == [1, 2]
 
 
-def test_what_is_unknown_is_not_named_but_has_a_baseline():
+def test_unknown_pattern_has_only_a_baseline_rank():
     steps = walk([record([at(9, 9), at(3, 6)])]).steps
     named = name_moves(LIBRARY, point_counts(walk([record(OPENING)]).steps, 20), steps)
     assert named.known.tolist() == [True, False]
@@ -307,7 +307,7 @@ def test_the_baseline_skips_points_that_are_taken():
     assert named.baseline.tolist()[1] == 0  # (1, 1) is the first empty point, all others having been played as little
 
 
-def test_equal_games_fall_on_one_side_and_shares_are_about_right():
+def test_equal_games_share_a_split_of_about_the_right_size():
     games = [random_record(seed, plies=8) for seed in range(200)]
     held = [is_held_out(game, 0.25, 3) for game in games]
     assert 25 <= sum(held) <= 75
@@ -316,7 +316,7 @@ def test_equal_games_fall_on_one_side_and_shares_are_about_right():
     assert not np.any([is_held_out(game, 0.0, 3) for game in games])
 
 
-def test_rates_count_moves_that_are_named_at_all_first_or_among_the_first_three():
+def test_rates_count_moves_named_first_or_in_top_three():
     known, rank, baseline = [True, True, True, False], [0, 2, -1, -1], [-1, 0, 0, 2]
     named = Named(*(np.array(column) for column in ([1, 1, 2, 2], [0, 1, 0, 1], known, rank, baseline)))
     assert {name: score.value for name, score in rates(named).items()} == {

@@ -100,7 +100,7 @@ def test_joseki_come_in_all_corners_orientations_and_colours():
     assert len(met(FAITHFUL)) == 16
 
 
-def test_mistakes_leave_the_textbook():
+def test_mistakes_leave_known_joseki():
     wrong = MadeGames(games=40, plies=120, tenuki=0.2, transposed=0.0, mistakes=1.0)
     assert met(wrong).total() < met(FAITHFUL).total() / 20
 
@@ -129,7 +129,7 @@ def told(game, longest=LONGEST):
     ]
 
 
-def test_each_corner_has_its_own_clock():
+def test_each_corner_counts_its_own_moves():
     game = record([at(4, 4), at(4, 4, 3), at(3, 4, 1), at(6, 3), at(3, 6)])
     assert told(game) == [
         (0, 0, 1, (4, 4), BLACK),
@@ -140,7 +140,7 @@ def test_each_corner_has_its_own_clock():
     ]
 
 
-def test_a_tenuki_stands_before_the_second_move_of_one_colour():
+def test_tenuki_precedes_second_move_of_one_colour():
     game = record([at(4, 4), at(4, 4, 3), at(6, 3), at(4, 4, 1), at(3, 6)])
     assert [step for step in told(game) if step[1] == 0] == [
         (0, 0, 1, (4, 4), BLACK),
@@ -158,7 +158,7 @@ def test_a_pass_of_the_game_is_played_elsewhere():
     assert [step[3] for step in told(record([at(4, 4), N, at(3, 3)]))] == [(4, 4), "pass", (3, 3)]
 
 
-def test_middle_lines_belong_to_both_corners_and_the_centre_to_all():
+def test_middle_lines_belong_to_both_corners_and_centre_to_all():
     steps = told(record([at(3, 10), at(10, 10)]))
     assert [(step[1], step[3]) for step in steps if step[0] == 0] == [(0, (3, 10)), (1, (3, 10))]
     assert [step[1] for step in steps if step[0] == 1] == [0, 1, 2, 3]
@@ -186,7 +186,7 @@ def test_a_capture_from_outside_changes_the_pattern_without_a_move():
     assert format_pattern(steps.before[last]) == "X 1,8 2,9 2,10"
 
 
-def test_handicap_stones_are_what_a_corner_begins_with():
+def test_corner_starts_with_its_handicap_stones():
     steps = walk([record([at(6, 3)], variant="handicap-2:dd,pp")]).steps
     assert steps.colour.tolist() == [WHITE]
     np.testing.assert_array_equal(steps.before[0], window_of([(4, 4)], []))

@@ -44,7 +44,7 @@ def counted(balanced):
 
 
 @pytest.mark.parametrize("method", ["smote", "oversample", "augment"])
-def test_half_of_the_most_frequent_goes_and_the_rarest_are_filled_up_to_ten_to_one(uneven, method):
+def test_majority_is_halved_and_rarest_raised_to_one_tenth(uneven, method):
     balanced = run(uneven, method)
     assert counted(balanced) == [272, 261, 163, 29, 28]
     real = balanced.rows
@@ -86,7 +86,7 @@ def test_weights_give_each_class_the_same_part_of_the_loss(uneven):
     np.testing.assert_allclose(balanced.weights * COUNTS, 200, rtol=1e-5)
 
 
-def test_none_is_the_split_as_it_is(uneven):
+def test_none_leaves_the_split_unchanged(uneven):
     rows = np.arange(5, 700, 3)
     balanced = run(uneven, "none", rows=rows)
     np.testing.assert_array_equal(balanced.rows, rows)
@@ -125,7 +125,7 @@ def test_classes_may_be_missing(tmp_path, counts, method):
     assert weights.mean() == pytest.approx(1, rel=1e-5)
 
 
-def test_blocks_make_as_many_rows_and_each_from_its_own_block(monkeypatch):
+def test_blocks_make_equal_rows_from_their_own_rows(monkeypatch):
     monkeypatch.setattr("pipeline_src.systems.search_depth.batches.BLOCK", 30)
     rng = np.random.default_rng(0)
     planes = rng.random((100, 4), np.float32)

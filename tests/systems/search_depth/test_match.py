@@ -44,7 +44,7 @@ def players():
     return make_player("amazons", DEEPENING), make_player("amazons", DEPTH1)
 
 
-def test_a_game_is_played_by_the_rules_and_on_the_clock(players):
+def test_game_follows_rules_and_clock(players):
     game = play_one(*players)
     state = amazons.initial_state()
     for action in game.actions:
@@ -69,7 +69,7 @@ def test_a_game_is_played_by_the_rules_and_on_the_clock(players):
     assert play_one(*players) == game
 
 
-def test_whose_clock_runs_out_has_lost():
+def test_side_out_of_time_loses():
     class Dear:
         """Takes all the time there is to choose, at the third time."""
 
@@ -126,7 +126,7 @@ def move(ply, side, nodes, choosing=0, reached=3, used=0.0):
     return DepthMove(ply, side, used, 4, reached, nodes, choosing)
 
 
-def test_a_match_is_told_from_its_first_players_side(monkeypatch):
+def test_match_is_scored_for_its_first_player(monkeypatch):
     games = [
         game("first", move(4, 0, 10, 5), move(5, 1, 100)),
         game("first", move(4, 0, 200), move(5, 1, 20, 10)),
@@ -157,7 +157,7 @@ def test_rows_are_means_by_player_and_number_of_its_move():
     assert [(row["move"], row["moves"]) for row in rows["other"]] == [(3, 4)]
 
 
-def test_a_match_that_was_killed_goes_on_and_ends_in_the_same_games(tmp_path, monkeypatch):
+def test_killed_match_resumes_to_the_same_games(tmp_path, monkeypatch):
     (whole,) = meet(DEEPENING, DEPTH1, 3, GAME, [1])
     path = tmp_path / "journal.jsonl"
     with Journal(path, {}) as journal:
@@ -184,7 +184,7 @@ def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
         assert len(journal.entries) == 8
 
 
-def test_a_player_that_counts_nothing_cannot_play():
+def test_player_without_node_counts_is_refused():
     with pytest.raises(ZugwerkError, match="counts no nodes"):
         meet(DEEPENING, "alphabeta:depth=2", 1, GAME, [1])
 
@@ -221,7 +221,7 @@ def test_costs_are_found_again():
     np.testing.assert_allclose(found, COSTS.nodes([10, 100, 1000]), rtol=0.1)
 
 
-def test_a_depth_that_nobody_reached_grows_as_the_last_one_did():
+def test_unreached_depth_grows_like_the_last_one():
     legal, nodes = positions(500)
     found = fit_costs(legal, nodes, 7).powers
     assert found[5] == found[6] == found[4]
@@ -245,7 +245,7 @@ def test_a_table_keeps_within_its_budget(budget, legal):
 
 
 @pytest.mark.parametrize("wanted", [5e4, 2e5, 1e6])
-def test_a_table_is_fitted_to_what_it_is_to_spend(wanted):
+def test_table_is_fitted_to_its_budget(wanted):
     legal, _ = positions(400)
     expected = COSTS.nodes(legal)
 
@@ -266,6 +266,6 @@ def test_a_table_is_written_and_read():
 
 
 @pytest.mark.parametrize(("text", "lowest"), [("1/2", 3), ("a", 3), ("-5", 3), ("9//3", 3), ("", 0)])
-def test_what_is_no_table_is_refused(text, lowest):
+def test_bad_tables_are_refused(text, lowest):
     with pytest.raises(ZugwerkError, match="depth table"):
         read_table(text, lowest)

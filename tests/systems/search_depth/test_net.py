@@ -64,7 +64,7 @@ def test_convolutions_shrink_as_the_table_says(shrink: Shrink, sides: list[int])
     assert seen == sides
 
 
-def test_a_board_that_does_not_end_in_one_square_is_refused() -> None:
+def test_board_that_does_not_shrink_to_one_square_is_refused() -> None:
     with pytest.raises(ValueError, match="shrink: stride does not take 8x8 to 1x1"):
         make_depth_net(PublishedDepthConfig(8, 1, 1))
     assert make_depth_net(PublishedDepthConfig(8, 1, 1, shrink="dense"))(torch.rand(1, 1, 8, 8)).shape == (1, 1)
@@ -84,7 +84,7 @@ def test_confidence_asks_for_as_many_layers_as_it_takes() -> None:
     assert layers == [3, 3, 4, 5, 6, 7]
 
 
-def test_costs_buy_what_a_share_of_the_clock_affords() -> None:
+def test_costs_choose_depth_within_share_of_clock() -> None:
     costs = np.log([0.01, 3.0, 0.5, 4.0, 2.0])  # a layer never takes less than the one before: 1, 3, 3, 12, 24 %
     outputs = np.append(costs, 5 / SEARCHES)[None].astype(np.float32)
     left = (0.0, 0.1, 0.2, 0.55, 0.65, 1.0)
@@ -165,7 +165,7 @@ def positions(count):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_one_at_a_time_is_what_the_net_says(name):
+def test_single_answers_equal_batched_ones(name):
     model, chosen = DepthModel(saved_as(name)), set()
     for n, used, state in positions(20):
         turns = np.array([len(amazons.legal_actions(state))], np.int32)
@@ -181,7 +181,7 @@ def test_one_at_a_time_is_what_the_net_says(name):
     assert chosen <= set(range(3, 8))
 
 
-def test_the_state_is_left_as_it_was():
+def test_state_is_unchanged():
     model, (n, used, state) = DepthModel(saved_as("residual")), positions(1)[0]
     before = [array.copy() for array in state]
     model.choose(n, used, state)

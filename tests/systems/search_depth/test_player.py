@@ -84,7 +84,7 @@ def test_the_choice_is_charged_and_its_search_is_limited():
     assert thought.nodes == 700_000 + limit.nodes
 
 
-def test_the_used_share_of_the_clock_is_told():
+def test_used_share_of_clock_is_reported():
     seen = []
 
     class Asked:
@@ -102,7 +102,7 @@ def test_the_used_share_of_the_clock_is_told():
     np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
 
 
-def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
+def test_share_of_move_limits_a_choice_on_request():
     free, bound = player(FixedDepth(9)), player(FixedDepth(9), within=1.5)
     deepening = player(None)
     clock = Clock(1000.0, 1000.0)
@@ -114,7 +114,7 @@ def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
     assert free.limit_of(clock, 10, 1500, 9).nodes > 3 * share
 
 
-def test_what_needs_no_search_is_free():
+def test_forced_choices_are_free():
     one = player(FixedDepth(4))
     thought = one.consider([position(CLOSED, left=10.0)])[0]
     assert thought.choice is None
@@ -140,7 +140,7 @@ def test_iterative_deepening_spends_its_share():
     assert one.choose([position(left=1000.0)]) == [thought.action]
 
 
-def test_iterative_deepening_can_leave_a_depth_that_it_could_hardly_finish():
+def test_iterative_deepening_can_skip_depth_it_could_hardly_finish():
     plain, careful = (make_player("amazons", f"alphabeta:{ENGINE},within=2{more}") for more in ("", ",begin=0.1"))
     searched, whole = (each.consider([position(left=1000.0)])[0] for each in (plain, careful))
     limit = plain.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
@@ -150,13 +150,13 @@ def test_iterative_deepening_can_leave_a_depth_that_it_could_hardly_finish():
     assert 0.1 * limit < whole.nodes
 
 
-def test_a_table_goes_by_the_legal_turns():
+def test_table_choice_uses_number_of_legal_turns():
     one = make_player("amazons", f"alphabeta:depth=table,lowest=1,table=2177/100,{ENGINE}")
     assert one.consider([position(left=1000.0)])[0].choice == Choice(2)
     assert one.limit_at(position(left=1000.0)).depth == 2
 
 
-def test_a_net_is_asked_about_the_squares(tmp_path):
+def test_net_choice_uses_the_squares(tmp_path):
     torch.manual_seed(0)
     net = make_depth_net(PublishedDepthConfig(10, 1, 1, filters=3))
     path = tmp_path / "model.pt"
@@ -179,7 +179,7 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
         make_player("amazons", f"{text},shares=1.5")
 
 
-def test_a_net_of_costs_goes_by_the_clock(tmp_path):
+def test_cost_net_choice_uses_the_clock(tmp_path):
     torch.manual_seed(0)
     net = make_depth_net(PublishedDepthConfig(10, 1, 4, filters=3))
     bias = net.layers[-1].bias
@@ -212,7 +212,7 @@ def test_a_net_of_costs_goes_by_the_clock(tmp_path):
         ("depth=table,speed=3", "no option 'speed'"),
     ],
 )
-def test_what_is_wrong_with_a_text_is_told(options, complaint):
+def test_bad_text_is_named(options, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player("amazons", f"alphabeta:{options}")
 

@@ -62,7 +62,7 @@ def test_wider_types_are_taken_where_the_numbers_fit(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["board", "game", "nodes_by_depth"])
-def test_what_does_not_fit_together_is_refused(tmp_path, name):
+def test_inconsistent_arrays_are_refused(tmp_path, name):
     arrays = synthetic(games=2)
     with pytest.raises(ZugwerkError, match=f"no array {name}"):
         write_positions(tmp_path, {k: v for k, v in arrays.items() if k != name}, CLASSES)
@@ -92,7 +92,7 @@ def test_labels_outside_the_classes_name_file_and_stage(tmp_path):
         open_positions(tmp_path / "depth")
 
 
-def test_damage_is_found(tmp_path):
+def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(ZugwerkError, match="no such data set; `dvc repro depth_label`"):
         open_positions(tmp_path / "none")
     folder = tmp_path / "depth"
@@ -163,11 +163,11 @@ def test_the_paper_s_plane_is_time_left_times_layers():
 
 
 @pytest.mark.parametrize("inputs", PLANES)
-def test_there_are_as_many_as_the_table_says(inputs):
+def test_planes_have_the_number_in_the_table(inputs):
     assert planes(inputs).shape == (40, PLANES[inputs], 10, 10)
 
 
-def test_both_sides_see_their_own_amazons_alike():
+def test_both_sides_see_own_amazons_as_the_same():
     swapped = np.array([0, 1, 3, 2], np.int8)[ROWS["board"]]
     np.testing.assert_array_equal(planes("full"), planes("full", board=swapped, to_play=1 - ROWS["to_play"]))
     assert (planes("full")[:, 2:4].sum((2, 3)) == 4).all()
@@ -175,7 +175,7 @@ def test_both_sides_see_their_own_amazons_alike():
 
 
 @pytest.mark.parametrize("inputs", PLANES)
-def test_they_turn_with_the_board(inputs):
+def test_positions_turn_with_the_board(inputs):
     which = np.arange(40) % 8
     turned = planes(inputs, n=transform_boards(ROWS["n"], which), board=transform_boards(ROWS["board"], which))
     for plane in range(PLANES[inputs]):
@@ -201,7 +201,7 @@ def labelled():
     return openings, Labelled([row for one in found for row in one.rows], sum(one.closed for one in found))
 
 
-def test_each_position_is_told_as_it_was(labelled):
+def test_each_position_equals_its_game(labelled):
     _, found = labelled
     assert {row["game"] for row in found.rows} == {5, 6}
     for row in found.rows:
@@ -248,7 +248,7 @@ def reports(*rows):
 
 
 class Judge:
-    """Finds a turn worth what it is told; of the position after it, so the sign turns."""
+    """Finds a turn of a given value; the value of the position after it has the other sign."""
 
     def __init__(self, worth):
         self.worth = {amazons.to_fen(amazons.play(STATE, ACTIONS[which])): value for which, value in worth.items()}
@@ -275,7 +275,7 @@ class Judge:
         ([(d, d - 1, d) for d in range(1, 7)], {1: 0.0, 2: 0.0, 3: 0.0, 4: 0.0, 5: 1.0}, 5),  # nor beyond them
     ],
 )
-def test_what_was_needed_is_the_least_depth_with_a_turn_as_good(steps, worth, needed):
+def test_needed_depth_is_least_one_with_equally_good_turn(steps, worth, needed):
     judge, steps = Judge(worth), reports(*steps)
     assert needed_depth(judge, STATE, steps, 2, 5, PARAMS) == needed
     assert set(judge.asked) <= {steps[-1].depth}  # one deeper than it got, the turn itself being the first ply
@@ -287,7 +287,7 @@ def test_nodes_are_those_when_a_depth_was_complete():
 
 
 @pytest.mark.slow
-def test_a_game_is_labelled_alike_whatever_games_came_before_it(monkeypatch):
+def test_labels_are_independent_of_earlier_games(monkeypatch):
     """Of two games of the laptop: an earlier count of regions must leave no trace in the evaluation."""
     monkeypatch.chdir(ROOT)
     params, game, seed = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game"), load_value(int, "seed")

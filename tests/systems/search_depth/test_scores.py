@@ -48,7 +48,7 @@ def test_growth_is_the_geometric_mean_of_a_layer_more():
     assert layer_growth(np.array([[7, 0, 0]])) == 1.0
 
 
-def test_completed_layers_cost_what_they_did_and_others_are_reckoned():
+def test_completed_layers_cost_their_nodes_and_others_are_extrapolated():
     costs = [nodes_to_depth(SEARCHES, np.full(2, depth), 4.0).tolist() for depth in (1, 3, 4, 5)]
     assert costs == [[10, 5], [160, 20], [640, 80], [2560, 320]]
     assert nodes_to_depth(SEARCHES, np.array([2, 4]), 3.0).tolist() == [40, 80]
@@ -58,7 +58,7 @@ def mean(sums):
     return float(sums[0] / sums[1])
 
 
-def test_of_a_mean_it_is_the_interval_between_clusters():
+def test_interval_of_a_mean_is_between_clusters():
     """For games of one length the jackknife's variance is that of the games' means, which is known in closed form."""
     rng = np.random.default_rng(1)
     values = rng.normal(3.0, 1.0, (40, 5))
@@ -80,7 +80,7 @@ def test_covers_the_truth_about_as_often_as_it_says():
     assert 0.91 < hits / runs < 0.98
 
 
-def test_stays_within_its_bounds_and_is_nan_where_it_cannot_be_told():
+def test_stays_in_bounds_and_is_nan_where_undefined():
     parts = np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
     found = jackknife(parts, mean, 3, 0.0, 1.0)
     assert 0.0 <= found.low < found.value < found.high == 1.0

@@ -76,8 +76,8 @@ def test_trains_the_same_again_and_measures(positions, tmp_path, undisturbed, na
     assert (trained.model.lowest, trained.model.highest) == (LOWEST, HIGHEST)
 
 
-def test_learns_what_follows_from_clock_and_squares(positions, tmp_path):
-    """The labels do, but for noise: the paper's net has to beat the likeliest class by far."""
+def test_learns_from_clock_and_squares(positions, tmp_path):
+    """The labels do, except for noise: the paper's net has to beat the likeliest class by far."""
     trained = run(positions, tmp_path, balance="none", filters=8, training={"steps": 400, "checkpoint_steps": 400})
     likeliest = np.bincount(positions.reached).max() / len(positions)
     assert trained.rows[-1]["validation_accuracy"] > likeliest + 0.15
@@ -137,7 +137,7 @@ def test_torn_checkpoints_fall_back(positions, tmp_path, undisturbed):
 
 
 @pytest.mark.parametrize("other", [{"seed": 2}, {"training": {"learning_rate": 0.01}}, {"balance": "none"}])
-def test_a_checkpoint_of_another_training_is_dropped(positions, tmp_path, undisturbed, other):
+def test_checkpoint_of_a_different_training_is_dropped(positions, tmp_path, undisturbed, other):
     stale = killed_in(positions, tmp_path, 7, **other)
     trained = run(positions, tmp_path)
     assert trained.timings["resumed"] is False
@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_training_is_dropped(positions, tmp_path, undist
     assert not stale.exists()
 
 
-def test_a_training_that_diverges_says_so(positions, tmp_path):
+def test_diverging_training_is_an_error(positions, tmp_path):
     with pytest.raises(ZugwerkError, match=r"step \d+: the loss is not a number; lower learning_rate"):
         run(positions, tmp_path, training={"learning_rate": 1e30})
 
@@ -157,7 +157,7 @@ def test_a_linear_head_starts_at_the_mean_label(positions, tmp_path):
     assert float(first) == pytest.approx(positions.reached.mean(), abs=1.0)
 
 
-def test_of_a_layer_that_was_not_finished_the_net_learns_that_it_takes_more():
+def test_unfinished_layer_teaches_a_lower_bound():
     numbers = torch.tensor([[[1.0, -torch.inf]], [[torch.nan, 1.0]], [[torch.nan, -torch.inf]]])
     below, right, above = (cost_losses(torch.full((3, 1), value), numbers).tolist() for value in (0.0, 1.0, 2.0))
     assert below[0] == above[0] == 1 > right[0] == 0  # known
