@@ -86,6 +86,10 @@ def test_choices_list_the_levels_of_each_board(client):
         for one in ladders(game):
             rows = [level.model_dump(include={"name", "elo", "low", "high", "games"}) for level in one.levels]
             assert found[one.size, one.variant] == rows
+    sizes = {(one["size"], one["variant"]): one["sizes"] for one in games["gomoku"]["ladders"]}
+    assert sizes[15, "freestyle"] == [15]
+    assert sizes[20, "freestyle"] == [size for size in range(9, 26) if size not in (9, 15)]
+    assert sizes[15, "caro"] == list(range(9, 26))
 
 
 def test_level_plays_and_its_value_has_players_unit(client):
@@ -163,7 +167,7 @@ def test_amazons_game_is_saved_in_the_sites_format(client):
         assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
-    assert "RE[W+R]RU[standard]SZ[10];W[d1-d7/g7];B[resign])" in client.get(f"/api/play/games/{name}/record.sgf").text
+    assert "RE[W+R]RU[standard]SZ[10];W[djddgd])" in client.get(f"/api/play/games/{name}/record.sgf").text
 
 
 def test_the_legal_turns_come_as_a_tree(client):
