@@ -78,7 +78,7 @@ def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
 def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
     monkeypatch.setattr(openings, "ATTEMPTS", 10)
     start, played = gomoku.initial_state(9), [30, 60, 120]
-    found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
+    found = balanced_openings("gomoku", start, 1, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
     for opening in found:
         winners = set()
         for nodes in played:
