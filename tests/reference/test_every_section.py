@@ -6,14 +6,14 @@ import math
 from contextlib import nullcontext
 
 import pytest
-import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build, load
 from pipeline_src.reference.sections import SECTIONS, check_params
 from tests.layout.imports import ROOT, modules
+from tests.profiles import profile_tree
 
-TREE = yaml.safe_load((ROOT / "params.yaml").read_text())
+TREE = profile_tree("laptop")
 WRONG = [None, "", "x", "../x", "\x00", True, -1, 0, 1, 1.5, 10**30, -1e300, math.nan, math.inf, [], [None], ["x"], {}]
 WRONG += [{"x": 1}, {"x": None}, [[]], [1, 2, 3], "9" * 5000]
 

@@ -69,5 +69,5 @@ def test_there_are_openings_for_all_pairs():
         return build(GrowingEvaluateParams, values, "growing_evaluate", "params.yaml")
 
     assert read(6).openings.count == 6
-    with pytest.raises(ZugwerkError, match="openings.count must be at least 6: each is played once"):
+    with pytest.raises(ZugwerkError, match=r"openings\.count must be at least 6: each is played once"):
         read(5)
