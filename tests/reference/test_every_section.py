@@ -3,6 +3,7 @@
 import ast
 import importlib
 import math
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build, load
 from pipeline_src.reference.sections import SECTIONS, check_params
-from tests.layout.imports import ROOT, modules
+from tests.layout.imports import ROOT, modules, parsed
 from tests.profiles import profile_tree
 
 TREE = profile_tree("laptop")
@@ -21,7 +22,9 @@ WRONG += [{"x": 1}, {"x": None}, [[]], [1, 2, 3], "9" * 5000]
 def loaded():
     """Section, function and model of each ``load`` and ``load_part`` in the sources that names all three."""
     for name, path in modules().items():
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        if not re.search(r"\bload(_part)?\(", path.read_text()):
+            continue
+        nodes = list(ast.walk(parsed(path)))
         home = {one.name: node.module for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
         for node in nodes:
             match node:
