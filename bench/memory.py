@@ -1,7 +1,7 @@
 """Memory and time of the stages that read and write games, by number of games; prints a table.
 
 Games are random, of compiled kernels; they stay in the folder for later runs. Memory is
-the peak of what a process allocates, then of all its pages: those of mapped files the system takes back. Example:
+the peak of a process's allocations, then of all its pages: those of mapped files the system takes back. Example:
 
     python -m bench.memory amazons joseki --games 1000 10000 --folder /tmp/many
 """
@@ -145,7 +145,7 @@ def write_pages(pages: Path, records: list[GameRecord]) -> None:
 
 
 def measured(command: list[str], folder: Path, checkout: Path) -> tuple[float, float, float]:
-    """Processor seconds of a command, and the peaks in MiB of what it allocated and of all that was resident."""
+    """Processor seconds of a command, and the peaks in MiB of its allocations and of its resident pages."""
     process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, env=environment(checkout))
     own = 0
     while True:

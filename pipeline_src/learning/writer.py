@@ -1,4 +1,4 @@
-"""Write an array front to back, whatever its size, into a .npy file that a reader maps into memory.
+"""Write an array of any size, front to back, into a .npy file that a reader maps into memory.
 
 The file is written as a stream, not through a memory map: pages do not pile up in memory, a full disk is an error and
 not a crash, and the file's hash is known when its last row is.

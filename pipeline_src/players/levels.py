@@ -25,7 +25,7 @@ from pipeline_src.search.limits import OnInfo
 
 
 def plays_as(game: str, text: str, state: Any) -> str:
-    """Return the text of the player that stands behind a level on the board of a state; other texts as they are.
+    """Return the text of a level's player on the board of a state; other texts unchanged.
 
     Raises:
         ZugwerkError: no level there.

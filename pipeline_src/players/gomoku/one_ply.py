@@ -1,4 +1,4 @@
-"""The player of Gomoku that looks one ply ahead and, with noise, misjudges what it sees."""
+"""The player of Gomoku that looks one ply ahead and, with noise, misjudges positions."""
 
 from collections.abc import Sequence
 from typing import Any

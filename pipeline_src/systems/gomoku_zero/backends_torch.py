@@ -15,7 +15,7 @@ class TorchBackend(Synchronous):
     """Channels last, no autograd, batch norms folded into the convolutions."""
 
     def __init__(self, model: ZeroModel, threads: int = 1) -> None:
-        """``threads`` is how many torch may use here, whatever it uses elsewhere."""
+        """``threads`` is the number of torch's threads here only."""
         super().__init__(self._run, info_of(model))
         self.net = folded(model.net).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.threads = threads
