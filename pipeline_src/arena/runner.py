@@ -17,7 +17,7 @@ from typing import Any
 from pipeline_src.arena import pool
 from pipeline_src.arena.clock import GameClock, TimeControl
 from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
-from pipeline_src.arena.journal import Journal, run_kept
+from pipeline_src.arena.journal import Journal, each_kept
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.errors import PlayerError
@@ -145,7 +145,7 @@ def play_fixtures(
     keys = group_keys(board, [[one] for one in fixtures])
     tasks = {key: (one,) for key, one in zip(keys, fixtures, strict=True)}  # a game that is given twice is played once
     together = LOCK_STEP if board.control is None else 1
-    rows = run_kept(
+    rows = each_kept(
         partial(play_some, board), tasks, parallel, f"{len(tasks)} games", journal, pool.rest, together=together
     )
     found = dict(zip(tasks, map(PlayedGame.from_json, rows), strict=True))

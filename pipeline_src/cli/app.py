@@ -14,9 +14,7 @@ from pipeline_src.cli import (
     go,
     gomoku,
     joseki,
-    levels,
     match,
-    new,
     person,
     players,
     project,
@@ -46,13 +44,13 @@ for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
 app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("tournament", epilog=tournament.EXAMPLE)(tournament.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
-app.command("levels", epilog=levels.EXAMPLE)(levels.levels)
-app.command("players", epilog=players.EXAMPLE)(players.players)
+app.command("levels")(players.levels)
+app.command("players")(players.players)
 app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("code", epilog=code.EXAMPLE)(code.code)
 app.command("crawl", epilog=crawl.EXAMPLE)(crawl.crawl)
-app.command("new", epilog=new.EXAMPLE)(new.new)
+app.command("new")(project.new)
 app.command("profile")(project.profile)
 app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("status")(project.status)

@@ -49,7 +49,7 @@ def show(
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.games import go
-    from pipeline_src.games.go.diagram import diagram, standing
+    from pipeline_src.games.go.notation import diagram, standing
 
     state, record = _of_record_or_fen(position, move, number)
     if record is not None and (record.first_name or record.second_name):

@@ -67,7 +67,7 @@ def show(
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
-    from pipeline_src.games.gomoku.diagram import diagram, standing
+    from pipeline_src.games.gomoku.notation import diagram, standing
     from pipeline_src.records.psq import read_psq
 
     is_sgf = position.lower().endswith(".sgf")

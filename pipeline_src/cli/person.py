@@ -76,8 +76,7 @@ def _board(game: str, player: "Player", size: int | None, variant: str | None) -
     fitting = [board for board in boards if board.height == side]
     if not boards or standard in fitting:
         return standard
-    found = (fitting or boards)[-1]
-    return found if size is None else OneBoard(size, size, found.variant)
+    return (fitting or boards)[-1] if fitting or size is None else standard
 
 
 def _check_board(player: "Player", start: object) -> None:

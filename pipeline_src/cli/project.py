@@ -1,6 +1,7 @@
 """``zugwerk profile``, ``zugwerk status``, ``zugwerk report`` and ``zugwerk verify``."""
 
 import json
+from pathlib import Path
 
 import typer
 
@@ -122,3 +123,20 @@ def verify() -> None:
             f"{wrong} of {found.read} files differ from the hashes that DVC has; `dvc repro` restores them"
         )
     typer.echo(f"{found.read} files read, all as DVC knows them")
+
+
+def new(folder: Path = typer.Argument(..., help="Folder to write; it must be new or empty.")) -> None:
+    """Write a checkout to reproduce in: graph, params, profiles and flows, with git and DVC set up.
+
+    The code is that of the installed package. To change code, clone the repository instead.
+
+    Example: zugwerk new reproduction && cd reproduction && zugwerk profile smoke && zugwerk repro
+    """
+    from importlib.util import find_spec
+
+    from pipeline_src.project.new import new as write
+
+    write(folder)
+    typer.echo(f"{folder}: ready; next: cd {folder} && zugwerk repro")
+    if any(find_spec(name) is None for name in ("dvc", "torch")):
+        typer.echo("the packages for reproducing are missing: pip install 'zugwerk[reproduce]'", err=True)

@@ -1,11 +1,13 @@
 """A data set as a folder of memory-mapped arrays, ``<field>.npy`` each, with a manifest."""
 
 import hashlib
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
@@ -64,16 +66,6 @@ class ArrayFolder:
             raise self.damaged(path, f"it holds {found}, the manifest says {expected}")
         return array
 
-    def check_hashes(self, folder: Path, manifest: dict[str, Any]) -> None:
-        """Read all files through, about a second a GB.
-
-        Raises:
-            ZugwerkError: a file's hash is not the manifest's.
-        """
-        for name, expected in manifest["sha256"].items():
-            if sha256_of(folder / name) != expected:
-                raise self.damaged(folder / name, "its sha256 is not the manifest's")
-
     @property
     def name(self) -> str:
         """The format, as manifests have it."""
@@ -82,3 +74,39 @@ class ArrayFolder:
     def damaged(self, path: Path, reason: str) -> ZugwerkError:
         """The complaint about a file of the data set."""
         return ZugwerkError(f"{path}: {reason}; make the data set again with `dvc repro -f {self.stage}`")
+
+
+class ArrayStream:
+    """A .npy file whose length is known before its rows are, written front to back.
+
+    It is written as a stream, not through a memory map: pages do not pile up in memory, a full disk is an error and not
+    a crash, and the file's hash is known when its last row is.
+    """
+
+    def __init__(self, file: io.FileIO, path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+        """Write the header to a file opened for writing; ``shape`` counts all rows to come."""
+        self.path, self.dtype, self.rows_left = path, np.dtype(dtype).newbyteorder("<"), shape[0]
+        self._file, self._digest = file, hashlib.sha256()
+        header = io.BytesIO()
+        descr = np.lib.format.dtype_to_descr(self.dtype)
+        np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
+        self._write(header.getvalue())
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the file so far, in hex."""
+        return self._digest.hexdigest()
+
+    def append(self, rows: npt.NDArray[np.generic]) -> None:
+        """Write the next rows."""
+        self._write(np.ascontiguousarray(rows, self.dtype).tobytes())
+        self.rows_left -= len(rows)
+
+    def _write(self, data: bytes) -> None:
+        self._digest.update(data)
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:  # the operating system does not say which file
+            raise OSError(error.errno, error.strerror, str(self.path)) from None

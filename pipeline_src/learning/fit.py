@@ -5,16 +5,20 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint, lap_checkpoints
 from pipeline_src.learning.devices import Devices, MixedPrecision
-from pipeline_src.learning.lightning import Callback, LightningModule, Logger, Trainer
+from pipeline_src.learning.lightning import Callback, LightningModule, Logger, OptimizerLRScheduler, Trainer
 from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.ranks import one_goes_on, trainer_options
+
+Schedule = Literal["linear", "cosine"]
 
 
 class Curves(Callback, Logger):
@@ -110,3 +114,21 @@ def fit(
         "precision": precision,
         "torch": torch.__version__,
     }
+
+
+def rate_factor(schedule: Schedule, step: int, total: int, warmup: float) -> float:
+    """Factor on the highest learning rate at a step, from 0 to ``total``.
+
+    It rises for a fraction ``warmup`` of the steps, then falls to 0: ``linear``, or ``cosine``, in half a wave.
+    """
+    rising = round(warmup * total)
+    if step < rising:
+        return (step + 1) / (rising + 1)
+    done = min(1.0, (step - rising) / max(1, total - rising))
+    return 1 - done if schedule == "linear" else 0.5 * (1 + math.cos(math.pi * done))
+
+
+def by_step(optimizer: Optimizer, schedule: Schedule, total: int, warmup: float) -> OptimizerLRScheduler:
+    """Return an optimizer with `rate_factor` on its learning rate, in the form that Lightning takes."""
+    scheduler = LambdaLR(optimizer, lambda step: rate_factor(schedule, step, total, warmup))
+    return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

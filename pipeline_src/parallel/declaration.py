@@ -1,6 +1,6 @@
 """Parallel work declares its section of params.yaml, and the project's figures of reliability."""
 
-from pipeline_src.parallel.setting import Parallel
+from pipeline_src.parallel.tasks import Parallel
 from pipeline_src.project.systems import Figure, System
 
 SYSTEM = System(

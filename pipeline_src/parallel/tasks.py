@@ -8,14 +8,25 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.crew import Batches, Crew, Function, Results, Task, timed
-from pipeline_src.parallel.setting import Parallel
-from pipeline_src.project.params import MOST_WORKERS
+from pipeline_src.project.params import MOST_WORKERS, Count, Params
+
+
+class Parallel(Params):
+    """Workers that run tasks side by side. These params change no result."""
+
+    workers: Count = 2
+    """Number of processes on this machine; with 1 the tasks run in the main process."""
+    address: str = ""
+    """Address of the scheduler of a Dask cluster, all of whose workers run the tasks, instead of processes on this
+    machine; e.g. tcp://10.0.0.1:8786."""
+
 
 R = TypeVar("R")
 
@@ -27,18 +38,10 @@ def nothing(*_: object) -> None:
     """Do nothing: the default callback."""
 
 
-def run_tasks(
-    function: Callable[[list[Task]], list[R]],
-    tasks: Sequence[Task],
-    parallel: Parallel,
-    description: str,
-    at_end: Callable[[], None] = nothing,
-    together: int = 1,
-) -> list[R]:
-    """Return the result of every task, in the order of the tasks; see `run_in_batches`."""
-    batches = run_in_batches(function, tasks, parallel, description, at_end, together)
-    results = dict(result for some in batches for result in some)
-    return [results[index] for index in range(len(tasks))]
+def run_tasks(*arguments: Any, **options: Any) -> list[Any]:
+    """Return the results of `run_in_batches`, which takes the same arguments, in the order of the tasks."""
+    found = [result for some in run_in_batches(*arguments, **options) for result in some]
+    return [result for _, result in sorted(found, key=itemgetter(0))]
 
 
 def run_in_batches(

@@ -1,9 +1,11 @@
-"""The ladders: for each board that has one, opponents of measured strength, from a beginner to the strongest player.
+"""The ladders: opponents of measured strength on a board, from a beginner to the strongest player.
 
 The table is ``levels.yaml``; ``make measure-levels`` plays the ladders and writes their Elo into it. Elo compares the
-players of one board: on each of them the ladder's anchor has `ANCHOR_ELO`. It is not the rating of any club.
+players of one board: on each of them the ladder's anchor has `ANCHOR_ELO`. It is not the rating of any club. A ladder
+may lend its levels to boards of other sizes, where their order is much the same and their Elo is not measured.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from pipeline_src.project.params import Count, Items, Params, Positive, Text, bu
 FILE = Path(__file__).with_name("levels.yaml")
 ANCHOR_ELO = 1500
 """Elo of each ladder's anchor."""
+LENT = range(9, 26)
+"""Sizes of the boards to which ladders lend their levels."""
 
 
 class Level(Params):
@@ -45,6 +49,8 @@ class Ladder(Params):
     """Text of the level that has `ANCHOR_ELO`: one in the middle, with which others win and lose games."""
     openings: Text
     """Openings of the games that measured it, see `MatchSpec`."""
+    lends: bool = False
+    """Whether the boards of `LENT` by the same rule that have no ladder get these levels; all play on any board."""
     levels: Items[Level]
 
     @property
@@ -84,18 +90,25 @@ def ladders(game: str | None = None, file: Path = FILE) -> tuple[Ladder, ...]:
     return tuple(one for one in every if game in (None, one.game))
 
 
+def ladder_of(board: OneBoard, among: Sequence[Ladder]) -> Ladder | None:
+    """Return the ladder of a board, or else the one that lends it its levels."""
+    own = (one for one in among if one.board == board)
+    lent = (one for one in among if one.lends and one.variant == board.variant and board.height == board.width in LENT)
+    return next(own, None) or next(lent, None)
+
+
 def level_words(board: OneBoard, game: str, text: str) -> str:
     """Return a level in words, such as ``Level 5, strong club player, about 1,500``; "" for others."""
-    parsed, found = PlayerText.parse(text), [ladder for ladder in ladders(game) if ladder.board == board]
-    if parsed.name != "level" or not found:
+    parsed, ladder = PlayerText.parse(text), ladder_of(board, ladders(game))
+    if parsed.name != "level" or ladder is None:
         return ""
     number, elo = parsed.value or parsed.options.get("number"), parsed.options.get("elo")
     try:
-        at = found[0].number(int(number) if number else None, float(elo) if elo else None)
+        at = ladder.number(int(number) if number else None, float(elo) if elo else None)
     except ZugwerkError:
         return ""
-    level = found[0].levels[at - 1]
-    return f"Level {at}, {level.name}, about {round(level.elo, -1):,.0f}"
+    level, where = ladder.levels[at - 1], "" if ladder.board == board else f" on {ladder.size}x{ladder.size}"
+    return f"Level {at}, {level.name}, about {round(level.elo, -1):,.0f}{where}"
 
 
 def elo_range(game: str) -> tuple[int, int]:

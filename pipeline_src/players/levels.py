@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,24 +15,24 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.by_board import ByBoard
-from pipeline_src.players.ladders import Ladder, ladders
+from pipeline_src.players.ladders import LENT, Ladder, ladder_of, ladders
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.packaged import board_words
-from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, PlayerText, Position, Thought
+from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, PlayerText, Position, Thought
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.searching import time_on_clock
 from pipeline_src.project.params import Count
 from pipeline_src.search.limits import OnInfo
 
 
-def plays_as(game: str, text: str, state: Any) -> str:
-    """Return the text of a level's player on the board of a state; other texts unchanged.
+def plays_as(game: str, text: str, start: Any) -> str:
+    """Return the text of a level's player in a game from a start; other texts unchanged.
 
     Raises:
         ZugwerkError: no level there.
     """
     parsed = PlayerText.parse(text)
-    return LevelPlayer(read_options(_OPTIONS[game], parsed)).text_at(state) if parsed.name == "level" else text
+    return LevelPlayer(read_options(_OPTIONS[game], parsed)).text_at(start) if parsed.name == "level" else text
 
 
 class LevelOptions(Options):
@@ -81,32 +82,44 @@ class LevelPlayer(ByBoard[Ladder]):
             ZugwerkError: no ladder has such a level.
         """
         game = options.GAME
-        found = {ladder.board: ladder for ladder in ladders(game)}
-        most = max(found.values(), key=lambda ladder: len(ladder.levels))
+        self._options, self._ladders = options, ladders(game)
+        most = max(self._ladders, key=lambda ladder: len(ladder.levels))
         most.number(options.number)
 
-        self._options = options
-        super().__init__(
-            "level", found, lambda ladder: build_player(game, self._text(ladder)), _BOARDS[game], searches=True
-        )
+        def board_of(state: Any) -> OneBoard:
+            board = BOARDS[game](state)
+            ladder = ladder_of(board, self._ladders)
+            return ladder.board if ladder else board
+
+        found = {ladder.board: ladder for ladder in self._ladders}
+        lent = [OneBoard(size, size, one.variant) for one in self._ladders if one.lends for size in LENT]
+        boards = tuple(dict.fromkeys([*found, *lent]))
+        super().__init__("level", found, self._player_of, board_of, searches=True, boards=boards)
+
+    def _player_of(self, ladder: Ladder) -> Player:
+        return build_player(ladder.game, self._text(ladder))
 
     def _text(self, ladder: Ladder) -> str:
         return ladder.levels[ladder.number(self._options.number, self._options.elo) - 1].player
 
-    def text_at(self, state: Any) -> str:
-        """Return the text of the level's player on the board of a state.
+    def text_at(self, start: Any) -> str:
+        """Return the text of the level's player on the board of a game's first state.
 
         Raises:
             ZugwerkError: no level there.
         """
-        board = self._board_of(state)
+        board = self._board_of(start)
         if board not in self._nets:
             raise ZugwerkError(self._refusal(board))
         return self._text(self._nets[board])
 
     def _refusal(self, board: OneBoard) -> str:
-        there = ", ".join(map(board_words, self.boards))
-        return f"no levels on {board_words(board)}; there are levels on {there}; other players play on other boards"
+        there = ", ".join(board_words(ladder.board) for ladder in self._ladders)
+        lent = ", ".join(ladder.variant for ladder in self._ladders if ladder.lends)
+        more = f", and by the rules {lent} on all from {LENT[0]}x{LENT[0]} to {LENT[-1]}x{LENT[-1]}" if lent else ""
+        return (
+            f"no levels on {board_words(board)}; there are levels on {there}{more}; other players play on other boards"
+        )
 
     def needs(self, start: Any) -> list[Need]:
         """See `Player.needs`; a clock is shared out by the number of actions."""
@@ -115,13 +128,14 @@ class LevelPlayer(ByBoard[Ladder]):
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`."""
-        if any(position.clock is not None for position in positions):
+        if self._options.elo is not None or any(position.clock is not None for position in positions):
             return [self.think(position) for position in positions]
         return super().consider(positions)
 
     def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
         """See `Player.think`; the lower of the level's own limit and a limit from outside ends the search."""
-        player, most = self.player_for(position.state), bounds.movetime_ms
+        first = position.state if position.start is None else position.start
+        player, most = self.player_for(first), bounds.movetime_ms
         if most is None and position.clock is not None:
             most = time_on_clock(position)
         own, position = player.limit, replace(position, clock=None)
@@ -135,9 +149,16 @@ def _lower(one: int | None, other: int | None) -> int | None:
     return min((each for each in (one, other) if each is not None), default=None)
 
 
-def _amazons_board(state: Any) -> OneBoard:
-    height, width = state.board.shape
-    return OneBoard(height, width, "standard")  # the variant is that of the start alone
+def _amazons_board(start: Any) -> OneBoard:
+    height, width = start.board.shape
+    return OneBoard(height, width, "cross" if start.board.tobytes() == _cross() else "standard")
+
+
+@cache
+def _cross() -> bytes:
+    from pipeline_src.games.amazons.board import initial_state
+
+    return initial_state(10, "cross").board.tobytes()
 
 
 def _gomoku_board(state: Any) -> OneBoard:
@@ -147,7 +168,8 @@ def _gomoku_board(state: Any) -> OneBoard:
     return OneBoard(height, width, format_variant(state))
 
 
-_BOARDS = {"amazons": _amazons_board, "gomoku": _gomoku_board}
+BOARDS = {"amazons": _amazons_board, "gomoku": _gomoku_board}
+"""Board and rule, or start position, of a game by its first state."""
 _OPTIONS = {"amazons": AmazonsLevel, "gomoku": GomokuLevel}
 
 

@@ -5,10 +5,12 @@ Keys are dotted: ``depth_train.models.ours``. `load` reads a section or a part o
 Values are not converted: a whole number is also a number, but a text is no number, 1 is not true, and 1.0 is not 1.
 """
 
+import copy
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
@@ -122,7 +124,7 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
         ZugwerkError: missing, not YAML, or not a mapping.
     """
     try:
-        tree = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        tree = copy.deepcopy(_parsed(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; run in the project's folder") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # no UTF-8 and endless numbers are ValueErrors
@@ -130,6 +132,12 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ZugwerkError(f"{path}: expected sections with keys, found {type(tree).__name__}")
     return tree
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> Any:
+    """The YAML in a text; the last one is kept, since a stage reads many keys of one file."""
+    return yaml.safe_load(text)
 
 
 def build(kind: type[T], values: Any, key: str, path: str) -> T:

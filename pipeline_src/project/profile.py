@@ -144,12 +144,19 @@ def round_trip_yaml() -> Any:
     return yaml
 
 
-def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the values in ``tree`` by dotted key, such as ``crawl.contact``; ``before`` is the prefix of each key."""
+def flat(tree: Mapping[str, Any], before: str = "", whole: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the values in ``tree`` by dotted key, such as ``crawl.contact``.
+
+    Args:
+        tree: such as params.yaml's.
+        before: prefix of each key.
+        whole: keys whose mappings are values.
+    """
     found: dict[str, Any] = {}
     for name, value in tree.items():
         key = f"{before}{name}"
-        found |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
+        nested = isinstance(value, Mapping) and key not in whole
+        found |= flat(value, f"{key}.", whole) if nested else {key: value}
     return found
 
 

@@ -1,21 +1,24 @@
 """SGF records of all games of this package: Go (GM[1]), Gomoku (GM[4]) and the Amazons (GM[18]).
 
 In Gomoku and the Amazons, moves are read from the root node on, and each has to be legal and of the side to move: Black
-begins in Gomoku, White in the Amazons. Points of Gomoku are SGF's (``hh``) or names (``h8``), turns of the Amazons are
-those of LittleGolem (``d1-d7/g7``), and ``resign`` ends a game. RU is the rule of Gomoku or the start position of the
-Amazons, by its name or its text (FEN). Stones of Gomoku that are set up before the first move make the start position,
-whose text is then the record's variant. RE names the winner where the board does not, and has to agree with it where it
-does.
+begins in Gomoku, White in the Amazons. Points are SGF's (``hh``, and ``djddgd`` for a turn of the Amazons) or names
+(``h8``, ``d1-d7/g7``), and ``resign`` ends a game. PB and PW name the players of the colours, but with turns of the
+Amazons as LittleGolem writes them (``d1-d7/g7``) PB is the first player. RU is the rule of Gomoku or the start position
+of the Amazons, by its name or its text (FEN). Pieces that are set up before the first move make the start position; its
+text is then the record's variant, unless it has a name. RE names the winner where the board does not, and has to agree
+with it where it does.
 """
 
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sgfmill import sgf_grammar
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.games.amazons import board
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import BLACK, MAX_SIDE, MIN_SIDE, WHITE
 from pipeline_src.games.gomoku.setup import from_board
@@ -29,7 +32,12 @@ from pipeline_src.records.sgf_text import text_of
 NUMBERS = {"amazons": 18, "gomoku": 4}
 """SGF's numbers of games."""
 LETTERS = {"amazons": "WB", "gomoku": "BW"}
-"""Move properties of the first and second side. As on LittleGolem, PB names the first player, in the Amazons too."""
+"""Move properties of the first and second side."""
+PIECES = {
+    "amazons": {"AB": board.BLACK, "AW": board.WHITE, "AA": board.ARROW},
+    "gomoku": {"AB": BLACK, "AW": WHITE},
+}
+"""Codes of the pieces that a property sets up."""
 RESIGN = "resign"
 _NAMES = {"B": "Black", "W": "White"}
 _OTHER: dict[Winner | None, Winner | None] = {"first": "second", "second": "first", "draw": "draw", None: None}
@@ -41,7 +49,7 @@ class _Line(NamedTuple):
     """The main line of a record."""
 
     setup: Node
-    """Values of AB, AW, AE and PL before the first move."""
+    """Values of AB, AW, AA, AE and PL before the first move."""
     moves: list[tuple[str, str]]
     """Letters of the sides, and texts of the moves."""
 
@@ -86,9 +94,11 @@ def _read(tree: Any, gid: int, name: str) -> SgfGame:
     else:
         variant, played = _amazons(root, line, width, height)
     winner, resigned = _result(text_of(root, "RE"), rules, game, played)
+    letters = LETTERS[game] if all(text.isalpha() for _, text in line.moves) else "BW"
+    first, second = text_of(root, f"P{letters[0]}"), text_of(root, f"P{letters[1]}")
     record = GameRecord(
         game, gid, "file", variant, height, width, played.actions, winner, resigned,
-        text_of(root, "PB"), text_of(root, "PW"), event=text_of(root, "EV"),
+        first, second, event=text_of(root, "EV"),
     )  # fmt: skip
     return SgfGame(record, name, count_variations(tree), 0, 0)
 
@@ -109,12 +119,12 @@ def _main_line(tree: Any) -> _Line:
     setup: Node = {}
     moves: list[tuple[str, str]] = []
     for node in sgf_grammar.main_sequence_iter(tree):
-        found = {key: node[key] for key in ("AB", "AW", "AE", "PL") if key in node}
+        found = {key: node[key] for key in ("AB", "AW", "AA", "AE", "PL") if key in node}
         letters = [letter for letter in "BW" if letter in node]
         if found and moves and set(found) != {"PL"}:
-            raise RecordError("other_variant", "stones are set up after the first move", len(moves))
+            raise RecordError("other_variant", "pieces are set up after the first move", len(moves))
         if letters and set(found) - {"PL"}:
-            raise RecordError("bad_text", "a move and stones that are set up in one node", len(moves))
+            raise RecordError("bad_text", "a move and pieces that are set up in one node", len(moves))
         if not moves:
             setup |= found
         if len(letters) > 1 or any(len(node[letter]) > 1 for letter in letters):
@@ -125,20 +135,13 @@ def _main_line(tree: Any) -> _Line:
 
 def _gomoku(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
     rule = read_rule(text_of(root, "RU")) if text_of(root, "RU").strip() else gomoku.VARIANTS[0]
-    board = np.zeros((height, width), np.int8)
-    for code, key in ((BLACK, "AB"), (WHITE, "AW")):
-        for row, column in [cell for value in line.setup.get(key, ()) for cell in _cells(value, width, height)]:
-            if board[row, column]:
-                raise RecordError("bad_text", f"two stones on {chr(97 + column)}{height - row}", 0)
-            board[row, column] = code
-    if "AE" in line.setup:
-        raise RecordError("other_variant", "AE, which takes stones away, is not read", 0)
-    side = int((board == BLACK).sum() > (board == WHITE).sum())
+    stones = _set_up("gomoku", line.setup, np.zeros((height, width), np.int8))
+    side = int((stones == BLACK).sum() > (stones == WHITE).sum())
     if "PL" in line.setup:
         side = _side(line.setup)
     try:
-        state = from_board(board, side, rule)
-        variant = gomoku.to_fen(state) if board.any() or side else rule
+        state = from_board(stones, side, rule)
+        variant = gomoku.to_fen(state) if stones.any() or side else rule
         if " " in variant:
             gomoku.from_fen(variant)  # checks the numbers of stones
     except ZugwerkError as error:
@@ -146,7 +149,21 @@ def _gomoku(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Pla
     return variant, _play("gomoku", state, line.moves)
 
 
+def _set_up(game: str, setup: Node, empty: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    """Return a board, row 0 at the top, with the pieces that are set up."""
+    if odd := sorted(set(setup) - {*PIECES[game], "PL"}):
+        raise RecordError("other_variant", f"pieces that are set up by {odd[0]} are not read", 0)
+    found, (height, width) = empty.copy(), empty.shape
+    for key, code in PIECES[game].items():
+        for row, column in [cell for value in setup.get(key, ()) for cell in _cells(value, width, height)]:
+            if found[row, column] != empty[row, column]:
+                raise RecordError("bad_text", f"two pieces on {chr(97 + column)}{height - row}", 0)
+            found[row, column] = code
+    return found
+
+
 def _side(setup: Node) -> int:
+    """Return the side that PL names: 0 Black, 1 White."""
     text = text_of(setup, "PL").strip().lower()[:1]
     if text not in ("b", "w"):
         raise RecordError("bad_text", f"PL is no side: {shown(text_of(setup, 'PL'))}", 0)
@@ -164,8 +181,14 @@ def _cells(value: bytes, width: int, height: int) -> list[tuple[int, int]]:
 
 
 def _amazons(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
-    if set(line.setup) - {"PL"} or ("PL" in line.setup and _side(line.setup) == 0):
-        raise RecordError("other_variant", "a start position that is set up (AB, AW, AE, PL) is not read", 0)
+    black = "PL" in line.setup and not _side(line.setup)
+    if max(width, height) > board.MAX_SIDE:
+        raise RecordError("other_variant", f"no Amazons board of {width}x{height}; sides go to {board.MAX_SIDE}")
+    if set(line.setup) - {"PL"}:
+        ranks = _set_up("amazons", line.setup, np.full((height, width), board.EMPTY, np.int8))[::-1]
+        return _amazons_from(amazons.to_fen(board.from_board(ranks, int(black))), line)
+    if black:
+        raise RecordError("other_variant", "PL[B], and no position that is set up", 0)
     if width != height:
         raise RecordError("other_variant", f"no Amazons board of {width}x{height}")
     if "/" in text_of(root, "RU"):
@@ -189,7 +212,9 @@ def _amazons_from(fen: str, line: _Line) -> tuple[str, _Played]:
         state = amazons.from_fen(fen)
     except ZugwerkError as error:
         raise RecordError("other_variant", str(error), 0) from None
-    return amazons.to_fen(state), _play("amazons", state, line.moves)
+    fen = amazons.to_fen(state)
+    names = (name for (_, name), start in board.START.items() if amazons.to_fen(amazons.from_fen(start)) == fen)
+    return next(names, fen), _play("amazons", state, line.moves)
 
 
 def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
@@ -205,7 +230,7 @@ def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
             raise RecordError("contradiction", f"{_NAMES[letter]} moves where {_NAMES[to_move]} should", ply)
         if text.lower() == RESIGN and ply == len(moves) - 1:
             return _Played(tuple(actions), state, True)
-        word = word_of(text, state.board.shape[0]) if game == "gomoku" else text
+        word = word_of(text, state.board.shape[0])
         try:
             action = rules.parse_move(word, *state.board.shape)
         except ZugwerkError:
@@ -219,10 +244,11 @@ def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
 
 
 def word_of(text: str, height: int) -> str:
-    """Return SGF's ``hh`` as the rules write it; other text is unchanged."""
-    if len(text) == 2 and text.isascii() and text.isalpha():
-        return f"{text[0].lower()}{height - (ord(text[1].lower()) - ord('a'))}"
-    return text
+    """Return SGF's ``hh``, or ``djddgd``, as the rules read it; other text is unchanged."""
+    if len(text) not in (2, 6) or not (text.isascii() and text.isalpha()):
+        return text
+    pairs = zip(text[::2].lower(), text[1::2].lower(), strict=True)
+    return "".join(f"{column}{height - (ord(row) - ord('a'))}" for column, row in pairs)
 
 
 def _result(text: str, rules: Game, game: str, played: _Played) -> tuple[Winner | None, bool]:

@@ -13,19 +13,20 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
+from pipeline_src.project.systems import systems
 from pipeline_src.reference.commands import commands_page
 from pipeline_src.reference.deployments import deployments
 from pipeline_src.reference.graph import graph_page
 from pipeline_src.reference.metrics import metrics_page
 from pipeline_src.reference.nets import nets_page
 from pipeline_src.reference.params import params_page
-from pipeline_src.reference.pictures import pictures
 from pipeline_src.reference.results import filled_pages
 from pipeline_src.reference.sections import json_schema
-from pipeline_src.reference.web import web_page
+from pipeline_src.report.charts import charts, svg
 from pipeline_src.report.charts.drawing import SPECS
+from pipeline_src.report.keep import committed_run
 
-FOLDER = Path("docs/reference")
+FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 DVC_PLOTS = Path(".dvc/plots")
 """Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
 PAGES: dict[str, Callable[[Path], str]] = {
@@ -35,9 +36,23 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "cli.md": commands_page,
     "metrics.md": metrics_page,
     "graph.md": graph_page,
-    "web.md": lambda _: web_page(),
     "nets.md": lambda _: nets_page(),
 }
+
+
+def pictures(folder: Path = Path()) -> dict[Path, str]:
+    """Return the charts of the pages on how the systems work by path, without those whose files are missing.
+
+    Raises:
+        ZugwerkError: a file with the data of a chart is damaged.
+    """
+    with committed_run(folder) as run:
+        return {
+            folder / IMAGES / f"{chart.name}.svg": svg(chart) + "\n"
+            for name, system in systems().items()
+            for chart in charts(name, run)
+            if chart.name in system.pictures
+        }
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:

@@ -31,7 +31,7 @@ from pipeline_src.players.packaged import (
 )
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
-from pipeline_src.project.profile import flat, profile_tree, round_trip_yaml
+from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import figures, of_the_graph
 from pipeline_src.systems.gomoku_zero.evaluation_params import data_words
@@ -237,8 +237,9 @@ def _architecture(net: Any) -> str:
 
 def _params(params: dict[str, Any], checkout: Path) -> dict[str, Any]:
     """Return the profile, the seed, and the differences from the profile."""
-    own = flat(profile_tree(params["profile"], checkout))
-    changed = {key: value for key, value in flat(params).items() if key not in own or own[key] != value}
+    own = flat(profile_tree(params["profile"], checkout), whole=GIVEN_WHOLE)
+    mine = flat(params, whole=GIVEN_WHOLE)
+    changed = {key: value for key, value in mine.items() if key not in own or own[key] != value}
     return {"profile": params["profile"], "seed": params["seed"]} | changed
 
 

@@ -15,7 +15,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import merged_text
 from pipeline_src.reference.sections import SECTIONS
-from pipeline_src.reference.spread import spread
 from pipeline_src.reference.tables import code, table, value_code
 from pipeline_src.report.figures import LAPTOP, figures
 from pipeline_src.report.matches import match_table
@@ -23,7 +22,7 @@ from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.report.table import interval, lines, number, with_unit
 from pipeline_src.report.verdict import verdicts
-from pipeline_src.systems.amazons_net.printed import PRINTED
+from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
 SIZES = (LAPTOP, "overnight")
@@ -238,7 +237,6 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
-    "spread": lambda _found, folder, _words: spread(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }

@@ -9,7 +9,7 @@ from pydantic import Field, Strict, create_model
 
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, Count, Params, build, load, read_tree
+from pipeline_src.project.params import PARAMS_FILE, Count, Params, load, read_tree
 from pipeline_src.project.systems import sections
 from pipeline_src.report.positions.params import ReportPositionsParams
 from pipeline_src.systems.gomoku_zero.params import read_numbers
@@ -46,9 +46,7 @@ def check_params(path: Path | str = PARAMS_FILE) -> None:
     for name, field in TopLevel.model_fields.items():
         load(cast(Any, Annotated[field.annotation, *field.metadata, Strict()]), name, path)
     for name, kind in SECTIONS.items():
-        if name not in tree:
-            raise ZugwerkError(f"{path}: '{name}' is missing")
-        build(kind, tree[name], name, str(path))
+        load(kind, name, path)
     read_numbers(path)
     read_boards(path)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, unpack
+from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
 from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
@@ -49,7 +49,7 @@ OUT = Path("artifacts/reports/amazons/evaluate")
 def ranked(turns: RecordedTurns, parallel: Parallel, description: str, journal: Journal) -> Ranks:
     """`rank_turns`, some turns a task."""
     tasks = {f"{description} {number}": (some,) for number, some in enumerate(turns.chunks(CHUNK))}
-    parts = run_kept(rank_some, tasks, parallel, description, journal)
+    parts = each_kept(rank_some, tasks, parallel, description, journal)
     return join_ranks([Ranks(**unpack(part)) for part in parts])
 
 

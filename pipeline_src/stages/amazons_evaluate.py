@@ -43,11 +43,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, no or damaged nets or data set.
     """
-    parser = argparse.ArgumentParser(
-        prog="amazons_evaluate",
-        description="Ask trained nets about the test split.",
-        epilog="Example: python -m pipeline_src.stages.amazons_evaluate --model residual",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="what amazons_train trained, such as cross_entropy or residual")
     model = parser.parse_args().model
     params = load(AmazonsEvaluateParams, "amazons_evaluate")

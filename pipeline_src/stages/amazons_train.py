@@ -50,11 +50,7 @@ def run(model: str) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="amazons_train",
-        description="Train Amazons-Net on a reading of its loss, or the residual net.",
-        epilog="Example: python -m pipeline_src.stages.amazons_train --model residual",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, choices=sorted(NAMES))
     run(parser.parse_args().model)
 

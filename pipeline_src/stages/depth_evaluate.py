@@ -17,10 +17,16 @@ from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.project.params import Named, load, load_value
 from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams
-from pipeline_src.systems.search_depth.jackknife import jackknife
 from pipeline_src.systems.search_depth.params import DepthModelParams, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import DepthPositions, depth_planes, open_positions, split_by_game
-from pipeline_src.systems.search_depth.scores import confusion, f1_scores, layer_growth, macro_f1, nodes_to_depth
+from pipeline_src.systems.search_depth.scores import (
+    confusion,
+    f1_scores,
+    jackknife,
+    layer_growth,
+    macro_f1,
+    nodes_to_depth,
+)
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

@@ -60,11 +60,7 @@ def run(name: str) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="depth_train",
-        description="Train a net that chooses the search depth.",
-        epilog="Example: python -m pipeline_src.stages.depth_train --model smote",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="one of depth_train.models in params.yaml")
     run(parser.parse_args().model)
 

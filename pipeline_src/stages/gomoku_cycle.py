@@ -25,11 +25,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, or a file of a generation is damaged.
     """
-    parser = argparse.ArgumentParser(
-        prog="gomoku_cycle",
-        description="All generations of Gomoku's self-play in one process.",
-        epilog="Example: python -m pipeline_src.stages.gomoku_cycle --minutes 9",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
     minutes = parser.parse_args().minutes
     start = time.perf_counter()

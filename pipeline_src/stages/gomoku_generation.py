@@ -25,11 +25,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, or the generation before is missing or damaged.
     """
-    parser = argparse.ArgumentParser(
-        prog="gomoku_generation",
-        description="One generation of Gomoku's self-play: play, train, gate.",
-        epilog="Example: python -m pipeline_src.stages.gomoku_generation --number 2",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", required=True, type=int, help="from 1 on; each is made from the one before it")
     number = parser.parse_args().number
     if number < 1:

@@ -24,11 +24,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, no such board, or the smaller board's files are missing or damaged.
     """
-    parser = argparse.ArgumentParser(
-        prog="growing_board",
-        description="Self-learning on one of the boards that grow.",
-        epilog="Example: python -m pipeline_src.stages.growing_board --size 9",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")
     parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
     options = parser.parse_args()

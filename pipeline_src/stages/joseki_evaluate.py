@@ -15,8 +15,8 @@ from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go.board import copy_state
-from pipeline_src.games.go.replay import play_actions
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.games.go.turns import play_actions
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord

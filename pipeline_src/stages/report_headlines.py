@@ -27,11 +27,7 @@ def main() -> None:
         ZugwerkError: bad params, or a report is damaged.
     """
     names = {system.word: name for name, system in SYSTEMS.items() if system.metrics}
-    parser = argparse.ArgumentParser(
-        prog="report_headlines",
-        description="Write the figures of a system that DVC shows as its metrics.",
-        epilog="Example: python -m pipeline_src.stages.report_headlines --system gomoku",
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--system", required=True, choices=sorted(names), help="folder below artifacts/reports")
     reports = parser.parse_args().system
     params = {"amazons_match": {"loss": load_value(str, "amazons_match.loss")}}

@@ -1,19 +1,22 @@
 """Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats."""
 
+import re
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sgfmill import sgf_grammar
 from sgfmill.sgf_grammar import escape_text
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.notation import parse_square
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.games.gomoku.board import BLACK, WHITE, GomokuState, format_variant, to_play
+from pipeline_src.games.gomoku.board import format_variant, to_play
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.records.sgf_games import LETTERS, NUMBERS
+from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES
 from pipeline_src.web.messages.analyse import Judgement, Tree, TreeNode
 from pipeline_src.web.trees import drawn
 
@@ -64,7 +67,7 @@ def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
 
 
 def _sgf(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> str:
-    """Return a tree as SGF (FF 4, UTF-8), in which the end of a resigned main line is a resignation, except in Go."""
+    """Return a tree as SGF (FF 4, UTF-8), with points as SGF writes them."""
     game = tree.place.game
     rules = get_game(game)
     letters = LETTERS.get(game, "BW")
@@ -77,13 +80,6 @@ def _sgf(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> str:
         before = states[node.parent]
         found.append(_move(rules, game, letters, before, node.move) | _notes(node.name, node.comment, node.judgements))
         states.append(rules.play(before, rules.parse_move(node.move, *before.board.shape)))
-    if tree.resigned and game != "go":
-        at = 0
-        while children[at]:
-            at = children[at][0]
-        children.append([])
-        children[at].append(len(found))
-        found.append({letters[rules.to_play(states[at])]: [b"resign"]})
     coarse = sgf_grammar.make_coarse_game_tree(0, children.__getitem__, found.__getitem__)
     text: bytes = sgf_grammar.serialise_game_tree(coarse, wrap=None)
     return text.decode()
@@ -102,9 +98,10 @@ def _root(tree: Tree, start: Any) -> Properties:
     setup: Properties = {}
     if game == "gomoku":
         rule = format_variant(start)
-        setup = _setup(start) if start.board.any() or to_play(start) else {}
+        setup = _setup(game, start.board, to_play(start)) if start.board.any() or to_play(start) else {}
     else:
-        rule = _start_name(start) or get_game(game).to_fen(start)
+        rule = _start_name(start)
+        setup = _setup(game, start.board[::-1], get_game(game).to_play(start))
     how = "R" if tree.resigned else ""
     texts = {
         "FF": "4",
@@ -112,8 +109,8 @@ def _root(tree: Tree, start: Any) -> Properties:
         "GM": str(NUMBERS[game]),
         "SZ": f"{width}" if width == height else f"{width}:{height}",
         "RU": rule,
-        "PB": tree.first_name,
-        "PW": tree.second_name,
+        f"P{letters[0]}": tree.first_name,
+        f"P{letters[1]}": tree.second_name,
         "EV": tree.event,
         "RE": {"first": f"{letters[0]}+{how}", "second": f"{letters[1]}+{how}", "draw": "0", None: ""}[tree.winner],
         "AP": "Zugwerk",
@@ -133,12 +130,11 @@ def _start_name(start: Any) -> str:
     return ""
 
 
-def _setup(state: GomokuState) -> Properties:
-    """Return the stones of a start position of Gomoku, and the side to move."""
-    width = state.board.shape[1]
-    found: Properties = {"PL": ["BW"[to_play(state)].encode()]}
-    for key, colour in (("AB", BLACK), ("AW", WHITE)):
-        points = [_point(int(cell), width).encode() for cell in np.flatnonzero(state.board == colour)]
+def _setup(game: str, board: npt.NDArray[np.int8], side: int) -> Properties:
+    """Return the pieces of a start position, whose row 0 is at the top, and the side to move."""
+    found: Properties = {"PL": [LETTERS[game][side].encode()]}
+    for key, code in PIECES[game].items():
+        points = [_point(int(cell), board.shape[1]).encode() for cell in np.flatnonzero(board == code)]
         found |= {key: points} if points else {}
     return found
 
@@ -146,7 +142,8 @@ def _setup(state: GomokuState) -> Properties:
 def _move(rules: Game, game: str, letters: str, before: Any, move: str) -> Properties:
     height, width = before.board.shape
     if game == "amazons":
-        text = move
+        squares = (parse_square(word, height, width) for word in re.findall(r"[a-j]\d+", move))
+        text = "".join(_point((height - 1 - square // width) * width + square % width, width) for square in squares)
     else:
         action = rules.parse_move(move, height, width)
         text = "" if action == height * width else _point(action, width)  # a pass of Go

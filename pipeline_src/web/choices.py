@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.ladders import ladder_of, ladders
 from pipeline_src.players.listing import Listed
 from pipeline_src.players.listing import players as listed
 from pipeline_src.players.options import read_options
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import OneBoard, PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.web.listing import files
 from pipeline_src.web.messages.play import (
@@ -58,6 +58,7 @@ def _game(name: str, settings: Settings) -> GameChoice:
         ladders=tuple(
             LadderChoice(
                 size=ladder.size,
+                sizes=tuple(n for n in ANY if ladder_of(OneBoard(n, n, ladder.variant), ladders(name)) == ladder),
                 variant=ladder.variant,
                 levels=tuple(
                     LevelChoice(name=one.name, elo=one.elo, low=one.low, high=one.high, games=one.games)

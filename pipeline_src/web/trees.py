@@ -144,8 +144,7 @@ class _Growing:
             elif text.lower() == RESIGN:
                 return at
             else:
-                word = word_of(text, size) if self.game == "gomoku" else text
-                action = self.rules.parse_move(word, *state.board.shape)
+                action = self.rules.parse_move(word_of(text, size), *state.board.shape)
         except (ValueError, ZugwerkError):
             self.left_out.append(f"move {self._depths[at] + 1}, {shown(text)}, is no move; it is left out")
             return None

@@ -5,8 +5,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena import program_memory
-from pipeline_src.arena.conformance import brain, uci
+from pipeline_src.arena.conformance import brain, examiner, uci
 from pipeline_src.arena.conformance import examiner as shared
 from pipeline_src.arena.conformance.brain import BrainExaminer
 from pipeline_src.arena.conformance.examine import examine
@@ -121,7 +120,7 @@ def test_faults_are_named(monkeypatch, mode, broken, said):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
     """More than its limit, in a child process."""
     monkeypatch.setattr(brain, "MEMORY_MIB", 100)
@@ -131,7 +130,7 @@ def test_memory_that_a_program_starts_counts(monkeypatch):
     assert 120 <= int(re.fullmatch(r"at most (\d+) MiB of 100 \(INFO max_memory\)", said)[1]) < 200
 
 
-@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
 @pytest.mark.parametrize(
     ("mode", "verdict", "said"),
     [
@@ -148,7 +147,7 @@ def test_uci_hash_option_sets_table_size(monkeypatch, mode, verdict, said):
 
 
 def test_without_proc_memory_is_not_looked_at(monkeypatch, tmp_path):
-    monkeypatch.setattr(program_memory, "PROC", tmp_path)
+    monkeypatch.setattr(examiner, "PROC", tmp_path)
     verdict, said = BrainExaminer("/no/such").memory()
     assert (verdict, said.partition(":")[0]) == ("note", "skipped")
 

@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pipeline_src.arena.journal import Journal, each_kept, pack, run_kept, stage_journal, unpack
+from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import Code
@@ -63,16 +63,15 @@ def test_only_tasks_that_are_missing_run(tmp_path):
     tasks = {str(number): (number,) for number in range(4)}
     path, twice = tmp_path / "journal.jsonl", [(0,), (2,), (4,), (6,)]
     with Journal(path, {}) as kept:
-        assert (
-            run_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]) == twice
-        )  # tuples, as they were returned
+        found = list(each_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]))
+        assert found == twice  # tuples, as they were returned
         assert RAN == [0, 1, 2, 3]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2] + lines[3:]))
     with Journal(path, {}) as kept:
-        assert run_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]) == twice
+        assert list(each_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int])) == twice
         assert RAN == [0, 1, 2, 3, 1]
-    assert run_kept(double, {"7": (7,)}, ALONE, "doubles") == [(14,)]
+    assert list(each_kept(double, {"7": (7,)}, ALONE, "doubles")) == [(14,)]
 
 
 def test_results_wait_on_disk_not_in_memory(tmp_path):

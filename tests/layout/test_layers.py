@@ -26,8 +26,8 @@ NARROW = {
 }
 """Rooms that import less than the layers let them, and what they may import besides the cellar."""
 NARROW["systems.growing_boards"] |= {"systems.gomoku_zero"}
-UPWARD = {("reference", "cli"), ("reference", "web")}
-"""The pages of the commands and of the server show their help and messages."""
+UPWARD = {("reference", "cli")}
+"""The page of the commands shows their help."""
 
 
 def room(name):

@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from pipeline_src.learning.rmsprop import NesterovRMSprop
+from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 
 LR, RHO, MU, EPS = 0.01, 0.8, 0.7, 1e-3
 

@@ -81,11 +81,42 @@ def test_a_level_plays_the_moves_of_its_player(game, size, number):
         (15, "level:elo=1490", "Level 5, strong club player, about 1,500"),
         (15, "level:8", ""),
         (15, "random", ""),
-        (11, "level:5", ""),
+        (11, "level:5", "Level 5, strong club player, about 1,500 on 20x20"),
+        (8, "level:5", ""),
     ],
 )
 def test_level_from_text(size, text, words):
     assert level_words(OneBoard(size, size, "freestyle"), "gomoku", text) == words
+
+
+def test_a_board_without_a_ladder_has_the_levels_of_one_of_its_rule_that_lends_them():
+    (ladder,) = [one for one in ladders("gomoku") if (one.size, one.variant) == (20, "freestyle")]
+    at = position("gomoku", 13, seed=3)
+    for number in (1, 4):
+        assert levels.plays_as("gomoku", f"level:{number}", at.state) == ladder.levels[number - 1].player
+    chosen = make_player("gomoku", "level:1").think(at).action
+    assert [chosen] == make_player("gomoku", ladder.levels[0].player).choose([position("gomoku", 13, seed=3)])
+
+
+@pytest.mark.parametrize("ladder", [every(ladder) for ladder in ladders() if ladder.lends])
+def test_levels_that_are_lent_play_on_any_board(ladder):
+    for text in (level.player for level in ladder.levels):
+        player = build_player(ladder.game, text)
+        assert not player.boards, text
+        player.close()
+
+
+def test_a_game_of_the_amazons_has_the_levels_of_its_start_position():
+    standard, cross = (
+        next(one for one in ladders("amazons") if one.board == OneBoard(10, 10, variant))
+        for variant in ("standard", "cross")
+    )
+    players = [[level.player for level in ladder.levels] for ladder in (standard, cross)]
+    assert players[0] == players[1], "level:4 is one player, also where the start is not known"
+    for start, ladder in (("standard", standard), ("cross", cross)):
+        for level in ladder.levels:
+            at = position("amazons", 10, start)
+            assert levels.plays_as("amazons", f"level:elo={level.elo:.0f}", at.state) == level.player
 
 
 @pytest.fixture
@@ -165,8 +196,14 @@ def test_unknown_levels_are_refused(ladder, text, complaint):
 
 
 def test_a_board_without_levels_is_refused(ladder):
-    with pytest.raises(ZugwerkError, match="no levels on 11x11 exact; there are levels on 9x9 exact"):
+    with pytest.raises(ZugwerkError, match="no levels on 11x11 exact; there are levels on 9x9 exact; other players"):
         build_player("gomoku", "level:1").check(position("gomoku", 11, "exact").state)
+
+
+def test_a_board_that_is_too_small_for_levels_is_refused():
+    words = "no levels on 8x8 renju; there are levels on .*, and by the rules .*renju.* on all from 9x9 to 25x25; other"
+    with pytest.raises(ZugwerkError, match=words):
+        build_player("gomoku", "level:1").check(position("gomoku", 8, "renju").state)
 
 
 def test_the_range_of_elo_is_that_of_all_boards():

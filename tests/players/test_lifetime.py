@@ -22,7 +22,7 @@ TEXTS = {
         "alphabeta:nodes=300",
         "alphabeta:depth=table,lowest=1,table=900,width=8,nodes_per_ms=1000,clock=60",
         "alphabeta:nodes_per_ms=1000,clock=60,width=8",
-        "uct:iterations=12,playout=2",
+        "uct:iterations=12",
         "level:2",
         "nets",
         "nets:temperature=1",

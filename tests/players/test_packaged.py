@@ -137,16 +137,16 @@ def test_a_named_model_comes_first(tmp_path):
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
-        (lambda f: (f / f"{ZERO}.onnx").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
+        (lambda f: (f / f"{ZERO}.lines").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
         (lambda f: change(f, ZERO, sha256="0" * 64), "or another digest"),
         (lambda f: change(f, ZERO, bytes=12), "the card says 12"),
         (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-9x9-exact; a net and its card"),
         (lambda f: change(f, ZERO, size="nine"), r"freestyle\.yaml: .*size.*nine"),
         (lambda f: change(f, ZERO, elo=1), r"freestyle\.yaml: .*elo"),
         (lambda f: (f / f"{ZERO}.yaml").write_text("- no\n- card\n"), "expected sections with keys"),
-        (lambda f: (f / f"{ZERO}.yaml").unlink(), rf"only {ZERO}\.onnx; a packaged net is one file, .* and its card"),
-        (lambda f: (f / f"{ZERO}.onnx").unlink(), rf"only {ZERO}\.yaml; a packaged net"),
-        (lambda f: shutil.copy(f / f"{ZERO}.onnx", f / f"{ZERO}.lines"), rf"only {ZERO}\.yaml, .*\.onnx, .*\.lines;"),
+        (lambda f: (f / f"{ZERO}.yaml").unlink(), rf"only {ZERO}\.lines; a packaged net is one file, .* and its card"),
+        (lambda f: (f / f"{ZERO}.lines").unlink(), rf"only {ZERO}\.yaml; a packaged net"),
+        (lambda f: shutil.copy(f / f"{ZERO}.lines", f / f"{ZERO}.onnx"), rf"only {ZERO}\.yaml, .*\.onnx, .*\.lines;"),
         (lambda f: [path.unlink() for path in f.iterdir()], "no net comes with the package.*zero:MODEL"),
     ],
 )
@@ -170,7 +170,7 @@ def test_net_for_other_board_than_its_card_is_refused(folder, name, game, text):
 
 
 def test_two_nets_for_one_board_are_refused(folder):
-    for suffix in (".onnx", ".yaml"):
+    for suffix in (".lines", ".yaml"):
         shutil.copy(folder / f"{ZERO}{suffix}", folder / f"growing_boards-9x9-freestyle{suffix}")
     change(folder, "growing_boards-9x9-freestyle", system="growing_boards")
     with pytest.raises(ZugwerkError, match="two nets for one board"):

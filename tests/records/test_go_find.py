@@ -9,8 +9,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import parse_variant
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.games.go.notation import parse_move
-from pipeline_src.games.go.replay import replay
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.games.go.turns import replay
 from pipeline_src.records.go_events import ANY, write_events
 from pipeline_src.records.go_find import find, forms, parse_pattern, part_of
 from pipeline_src.records.go_index import update

@@ -27,6 +27,7 @@ def test_moves_are_read_from_the_root_node_on():
     assert moves(f"{GOMOKU}B[hh];W[ii];B[hg])") == ["h8", "i7", "h9"]
     assert moves(f"{GOMOKU}PL[B]B[hh];W[i7])") == ["h8", "i7"]
     assert moves("(;GM[18]SZ[10]W[d1-d7/g7];B[a7-f2/i5])") == ["d1-d7/g7", "a7-f2/i5"]
+    assert moves("(;GM[18]SZ[10]W[djddgd];B[ADFIIF])") == ["d1-d7/g7", "a7-f2/i5"]
 
 
 def test_stones_that_are_set_up_make_the_start_position():
@@ -39,6 +40,22 @@ def test_stones_that_are_set_up_make_the_start_position():
     assert white.variant == "15/15/15/15/15/15/15/7x7/15/15/15/15/15/15/15 w caro"
     assert (white.first_name, white.second_name, len(white.actions)) == ("a", "b", 1)
     assert one("(;GM[4]SZ[7:6]AB[ga]AW[af];B[aa])").record.variant == "6x/7/7/7/7/o6 b"
+
+
+def test_pieces_of_the_amazons_that_are_set_up_make_the_start_position():
+    start = amazons.to_fen(amazons.from_fen("4q/5/2*2/3*1/Q4 b"))
+    game = one("(;GM[18]SZ[5]PB[b]PW[w]PL[B]RE[B+]AW[ae]AB[ea]AA[cc][dd];B[eaebcb])").record
+    assert (game.variant, game.height, len(game.actions)) == (start, 5, 1)
+    assert (game.first_name, game.second_name, game.winner) == ("w", "b", "second")
+    standard = "AW[ag][jg][dj][gj]AB[ad][jd][da][ga]"
+    assert one(f"(;GM[18]{standard};W[djddgd])").record.variant == "standard"
+    assert one(f"(;GM[18]{standard}PL[B];B[daddgd])").record.variant.split()[1] == "b"
+
+
+@pytest.mark.parametrize(("turn", "names"), [("djddgd", ("w", "b")), ("d1-d7/g7", ("b", "w"))])
+def test_names_in_the_amazons_are_those_of_the_colours_except_where_turns_are_littlegolems(turn, names):
+    game = one(f"(;GM[18]PB[b]PW[w];W[{turn}])").record
+    assert (game.first_name, game.second_name) == names
 
 
 @pytest.mark.parametrize(
@@ -106,9 +123,9 @@ def test_results(text, winner, resigned):
         (f"{GOMOKU};B[resign];W[ff])", "bad_text", 0, "move 1, 'resign', is no move"),
         (f"{GOMOKU};B[hh]W[ii])", "bad_text", 0, "several moves in one node"),
         (f"{GOMOKU};B[hh][ii])", "bad_text", 0, "several moves in one node"),
-        (f"{GOMOKU}AB[hh]B[ii])", "bad_text", 0, "a move and stones that are set up in one node"),
-        (f"{GOMOKU};B[hh];AW[ii])", "other_variant", 1, "stones are set up after the first move"),
-        (f"{GOMOKU}AB[hh]AW[hh])", "bad_text", 0, "two stones on h8"),
+        (f"{GOMOKU}AB[hh]B[ii])", "bad_text", 0, "a move and pieces that are set up in one node"),
+        (f"{GOMOKU};B[hh];AW[ii])", "other_variant", 1, "pieces are set up after the first move"),
+        (f"{GOMOKU}AB[hh]AW[hh])", "bad_text", 0, "two pieces on h8"),
         (f"{GOMOKU}AB[hp])", "bad_text", 0, "no point that can be set up: 'hp'"),
         (f"{GOMOKU}AB[hh:])", "bad_text", 0, "no point that can be set up"),
         (f"{GOMOKU}AB[hh][ii])", "other_variant", 0, "2 more black than white stones"),
@@ -120,10 +137,15 @@ def test_results(text, winner, resigned):
         (f"{GOMOKU}RE[0]{FIVE})", "contradiction", 9, "draw won by RE"),
         ("(;GM[4]SZ[26];B[hh])", "other_variant", -1, "a board of 26x26"),
         ("(;GM[4]SZ[15:15:15];B[hh])", "other_variant", -1, "SZ is not a size"),
-        (f"{AMAZONS}AW[d1]AB[d10];W[d1-d7/g7])", "other_variant", 0, "a start position that is set up"),
-        (f"{AMAZONS}PL[B];B[d1-d7/g7])", "other_variant", 0, "a start position that is set up"),
+        (f"{AMAZONS}AW[d1]AB[d10];W[d1-d7/g7])", "bad_text", 0, "no point that can be set up: 'd10'"),
+        (f"{AMAZONS}AW[dj]AA[dj];W[djddgd])", "bad_text", 0, "two pieces on d1"),
+        (f"{AMAZONS}AE[dj];W[djddgd])", "other_variant", 0, "pieces that are set up by AE are not read"),
+        (f"{GOMOKU}AA[dj];B[hh])", "other_variant", 0, "pieces that are set up by AA are not read"),
+        ("(;GM[18]SZ[12]AW[dj]AB[aa];W[djddgd])", "other_variant", -1, "no Amazons board of 12x12; sides go to 10"),
+        (f"{AMAZONS}PL[B];B[d1-d7/g7])", "other_variant", 0, "PL[B], and no position that is set up"),
         (f"{AMAZONS};B[a7-f2/i5])", "contradiction", 0, "Black moves where White should"),
-        (f"{AMAZONS};W[djddgd])", "bad_text", 0, "move 1, 'djddgd', is no move"),
+        (f"{AMAZONS};W[djddgk])", "bad_text", 0, "move 1, 'djddgk', is no move"),
+        (f"{GOMOKU};B[hhhhhh])", "bad_text", 0, "move 1, 'hhhhhh', is no move"),
         (f"{AMAZONS};W[d1-d7/g7];B[a7-a7/a7])", "illegal_move", 1, "move 2, a7-a7/a7, is not legal here"),
         (f"{AMAZONS}RU[renju]{TURNS})", "other_variant", -1, "variant 'renju'"),
         (f"{AMAZONS}RE[W+]{TURNS};W[resign])", "contradiction", 2, "first won by RE, second by the resignation"),

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -58,13 +59,21 @@ def checkout(tmp_path, monkeypatch):
 
 def test_the_card_has_params_commands_and_figures(checkout, tmp_path):
     params = checkout / "params.yaml"
-    params.write_text(params.read_text().replace("  own_visit: true # published: false", "  own_visit: false", 1))
-    model = checkout / "artifacts/models/gomoku/10/best.pt"
+    text = params.read_text().replace("  own_visit: true # published: false", "  own_visit: false", 1)
+    params.write_text(re.sub(r'  "09": .*\n  "10": .*\n', "", text))
+    (checkout / "artifacts/models/gomoku/10").rename(checkout / "artifacts/models/gomoku/08")
+    model = checkout / "artifacts/models/gomoku/08/best.pt"
     net = package_net(model, "gomoku_zero", hours=1.5, checkout=checkout, folder=tmp_path / "nets")
     assert packaged_nets(folder=tmp_path / "nets") == [net]
     card = net.card
     assert (card.name, card.hours, card.data) == ("gomoku_zero-6x6-exact", 1.5, "its own games")
-    assert card.params == {"profile": "laptop", "seed": 20200327, "gomoku_self_play.own_visit": False}
+    kept = {f"{n:02}": {"before": f"{n - 1:02}"} for n in range(2, 9)}
+    assert card.params == {
+        "profile": "laptop",
+        "seed": 20200327,
+        "gomoku_self_play.own_visit": False,
+        "gomoku_generations": kept,
+    }
     assert card.command == ("zugwerk profile laptop", "dvc repro gomoku_evaluate")
     assert card.architecture.startswith("ResidualNet: positions 2")
     assert card.commit is not None

@@ -20,7 +20,7 @@ from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
 
-WORK = ("run_kept", "each_kept", "run_generation", "grow", "bring_games")
+WORK = ("each_kept", "run_generation", "grow", "bring_games")
 """Functions that begin the work of stages without deps."""
 WHOLE_FILE = {CODE, "report_page"}
 """Stages that look at all of params.yaml; the page by the keys of its figures and by those in dvc.lock."""

@@ -23,7 +23,6 @@ VARIANTS = {
     "no table": Options(widths=(0,), table_mb=0),
     "tiny table": Options(widths=(0,), table_mb=1e-9),
     "plain": Options(widths=(0,), table_mb=0, scout=False, killers=0),
-    "aspiration": Options(widths=(0,), table_mb=1, aspiration=0.1),
 }
 
 

@@ -146,7 +146,7 @@ def test_tournament_journal_and_archive_explain_forfeits(client, web_folder):
         (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
         (b"(;W[d1-d7/g7];B[d1-d7/g7])", "x: d1-d7/g7 is not legal from either start"),
         (b"(;GM[2];B[hh])", "GM['2']"),
-        (b"(;GM[18]SZ[10]AW[d1]AB[d10];W[d1-d7/g7])", "a start position that is set up"),
+        (b"(;GM[18]SZ[10]AW[d1]AB[d10];W[d1-d7/g7])", "no point that can be set up: 'd10'"),
         (b"(;GM[1]SZ[19]PB[\xc0\xee];B[dd])", "no charset (CA)"),
         (b"Piskvorky 99x99, 1:1, 0\n", "no Gomoku board"),
     ],

@@ -17,10 +17,11 @@ from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS
 from pipeline_src.web.engine.pool import Thinking
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
 from pipeline_src.web.late import Late
-from pipeline_src.web.play import BUSY, GONE, MOST_TABS
+from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.record_files import read_games
 from pipeline_src.web.sessions import session, store
 from pipeline_src.web.settings import Settings
+from tests.layout.imports import ROOT
 from tests.web.conftest import BASE, TestClient, wait
 
 LONG, SOON_S = 600_000, 60.0
@@ -85,6 +86,10 @@ def test_choices_list_the_levels_of_each_board(client):
         for one in ladders(game):
             rows = [level.model_dump(include={"name", "elo", "low", "high", "games"}) for level in one.levels]
             assert found[one.size, one.variant] == rows
+    sizes = {(one["size"], one["variant"]): one["sizes"] for one in games["gomoku"]["ladders"]}
+    assert sizes[15, "freestyle"] == [15]
+    assert sizes[20, "freestyle"] == [size for size in range(9, 26) if size not in (9, 15)]
+    assert sizes[15, "caro"] == list(range(9, 26))
 
 
 def test_level_plays_and_its_value_has_players_unit(client):
@@ -162,7 +167,7 @@ def test_amazons_game_is_saved_in_the_sites_format(client):
         assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
-    assert "RE[W+R]RU[standard]SZ[10];W[d1-d7/g7];B[resign])" in client.get(f"/api/play/games/{name}/record.sgf").text
+    assert "RE[W+R]RU[standard]SZ[10];W[djddgd])" in client.get(f"/api/play/games/{name}/record.sgf").text
 
 
 def test_the_legal_turns_come_as_a_tree(client):
@@ -423,3 +428,10 @@ def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch):
         wanted = [player for game in USUAL for player in (session.HINT[game], ANALYSTS[game][0])]
         wait(lambda: len(done) == len(wanted), 120)
     assert [player for player, move in done if move] == wanted
+
+
+def test_the_docs_have_the_codes_that_close_a_game():
+    text = (ROOT / "docs/reference/web.md").read_text()
+    assert all(f"| {code} | " in text for code in (GONE, BUSY, FLOOD, SLOW))
+    assert f"open {MOST_TABS} times" in text
+    assert f"more than {BURST} messages at once, or {A_SECOND} a second" in text

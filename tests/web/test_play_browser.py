@@ -391,7 +391,11 @@ def test_levels_come_first_among_opponents_with_their_strength(open_page, size):
     assert not violations(page)
     assert fits(page)
     page.get_by_label("Board", exact=True).select_option("11")
-    assert page.get_by_label("Opponent").locator("optgroup").count() == 1, "a board without levels has players alone"
+    groups = page.get_by_label("Opponent").locator("optgroup")
+    assert groups.first.get_attribute("label").startswith("Levels, Elo on 20")
+    page.get_by_text("20, not measured on this board").wait_for()
+    page.get_by_label("Board", exact=True).select_option("8")
+    assert groups.count() == 1, "a board without levels has players alone"
     page.get_by_text("There are no levels on this board. Strength is measured on 15").wait_for()
     page.get_by_label("Board", exact=True).select_option("15")
     page.get_by_label("Opponent").select_option("level:2")

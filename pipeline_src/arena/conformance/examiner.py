@@ -1,14 +1,15 @@
 """Checks for engines of both protocols: `Examiner`, which `uci` and `brain` complete."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pipeline_src.arena import program_memory
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import nothing
@@ -18,6 +19,38 @@ from pipeline_src.players.errors import RefusalError
 from pipeline_src.players.options import read_options
 from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.players.registry import make_player, maker_of, open_maker
+
+PROC = Path("/proc")
+"""Where Linux tells of the memory of other processes."""
+
+
+def is_told() -> bool:
+    """Whether this system has ``/proc``, as Linux does."""
+    return (PROC / "self" / "statm").exists()
+
+
+def resident_bytes(root: int) -> int:
+    """Return the resident bytes of a process, its group and all their children. Shared pages count for each process."""
+    parents, members = dict[int, int](), set[int]()
+    for entry in PROC.iterdir():
+        if entry.name.isdigit() and (found := _read(entry / "stat")):
+            _, parent, group, session, *_ = found.rpartition(")")[2].split()
+            parents[int(entry.name)] = int(parent)
+            if root in (int(entry.name), int(group), int(session)):
+                members.add(int(entry.name))
+    while more := {pid for pid, parent in parents.items() if parent in members} - members:
+        members |= more
+    pages = (_read(PROC / str(pid) / "statm").split() for pid in members)
+    return sum(int(words[1]) for words in pages if words) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file; empty if the process has ended."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
 MARGIN_MS = 100.0
@@ -166,7 +199,7 @@ class Examiner:
 
     def memory(self) -> Outcome:
         """Check the resident memory of the engine and its child processes against the limit that it was given."""
-        if not program_memory.is_told():
+        if not is_told():
             return "note", "skipped: this system has no /proc, which tells of other programs' memory"
         with closing(EngineProcess(self.words, self.farewell)) as process:
             return self._memory(process)
@@ -228,7 +261,7 @@ class Peak:
     def look(self) -> None:
         """Read the memory, unless it was read just now: that takes longer than a line of an engine."""
         if time.monotonic() >= self._next:
-            self.mib = max(self.mib, program_memory.resident_bytes(self._pid) >> 20)
+            self.mib = max(self.mib, resident_bytes(self._pid) >> 20)
             self._next = time.monotonic() + LOOK_S
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pipeline_src import __version__
-from pipeline_src.arena.gomocup.memory import resident_bytes
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
-from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
+from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings, resident_bytes
 from pipeline_src.arena.gomocup.swap2 import choose, first_stones
 from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text

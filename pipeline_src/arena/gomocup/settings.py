@@ -1,9 +1,23 @@
-"""`Settings`, the values that ``INFO`` sets."""
+"""`Settings`, the values that ``INFO`` sets, and the memory that one of them limits."""
 
+import os
 import re
+import resource
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
+
+
+def resident_bytes() -> int:
+    """Return the resident memory of the process in bytes, or its peak on systems that report only that."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most << 10
+
 
 ENDLESS_MS = 1e9
 """A time of at least this is no limit."""

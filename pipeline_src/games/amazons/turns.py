@@ -3,6 +3,7 @@
 An action is a whole turn, ``(from * N + to) * N + arrow`` with N = H * W (int32).
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.games.amazons import moves
 from pipeline_src.games.amazons.board import FIRST, AmazonsState, copy_state, to_play
+from pipeline_src.games.amazons.moves import legal, play_turn
+from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
 
 
@@ -68,3 +71,30 @@ def move(state: AmazonsState, start: int, to: int) -> AmazonsState:
     after = copy_state(state)
     moves.move_amazon(after, start, to)
     return after
+
+
+@njit(cache=True)
+def play_turns(state: AmazonsState, actions: npt.NDArray[np.int64]) -> int:
+    """Play actions in place up to the first illegal one; return the number of actions played."""
+    squares = state.board.size
+    for ply in range(actions.size):
+        action = actions[ply]
+        if not legal(state, action // (squares * squares), action // squares % squares, action % squares):
+            return ply
+        play_turn(state, action)
+    return actions.size
+
+
+def replay(state: AmazonsState, actions: Sequence[int]) -> tuple[AmazonsState, int]:
+    """Return the state after the legal turns at the head of ``actions``, and the number of those turns.
+
+    >>> from pipeline_src.games.amazons import initial_state, parse_move
+    >>> replay(initial_state(), [parse_move("d1-d7/g7", 10, 10), 0])[1]
+    1
+
+    The number is ``len(actions)`` if all turns are legal, and otherwise the index of the first illegal one. ``state``
+    is not changed. Actions may be any int64.
+    """
+    after = copy_state(state)
+    played = play_turns(after, np.asarray(actions, dtype=np.int64))
+    return after, int(played)

@@ -5,8 +5,8 @@ just captured a single stone cannot be recaptured at once (simple ko); longer re
 row end the game. The area of each side is counted as the board stands: all stones count as alive.
 
 Modules: `board` holds the state and the variant's text, `position_text` the text of positions, `moves` the kernels
-that read and change a state, `replay` the replay of whole games, `turns` the Python functions, `notation` the text of
-points, `diagram` boards as text, `kernels` the functions that searches call.
+that read and change a state, `turns` the Python functions, `notation` the text of points and of boards, `kernels` the
+functions that searches call.
 """
 
 from pipeline_src.games.go import kernels as _kernels  # noqa: F401, makes the searches know the game

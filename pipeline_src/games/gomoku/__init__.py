@@ -4,8 +4,8 @@ Black and White in turn place a stone, Black first. In ``freestyle`` a line of f
 ``exact`` a line of exactly five; `board.RULES` describes ``renju`` and ``caro``. A full board is a draw.
 
 Modules: `board` holds the state and its text, `rows` and `renju` find lines and forbidden cells, `moves` the kernels
-that read and change a state, `turns` the Python functions, `notation` the text of cells, `diagram` boards as text,
-`kernels` the functions that searches call.
+that read and change a state, `turns` the Python functions, `notation` the text of cells and of boards, `kernels` the
+functions that searches call.
 """
 
 from pipeline_src.games.gomoku import kernels as _kernels  # noqa: F401, makes the searches know the game

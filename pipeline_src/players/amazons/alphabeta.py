@@ -11,7 +11,6 @@ from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.alphabeta.searcher import Options as Search
 from pipeline_src.search.amazons.evaluation import make_evaluator
-from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 
 STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)
@@ -30,14 +29,6 @@ class EngineOptions(Options):
     """`width` with four or more plies left to search; by default the same as width3."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] | None = None
     """Size of the transposition table in MiB, 0 for none; by default amazons_engine.table_mb of params.yaml."""
-    killers: Width = STANDARD.killers
-    """Number of killer turns, the last to cause a cutoff at a ply, that are tried first one ply above the horizon."""
-    inner_killers: Width = STANDARD.inner_killers
-    """Largest number of killer turns that are tried first further above the horizon."""
-    scout: bool = STANDARD.scout
-    """Whether all turns of a node but the first are tried with a minimal window."""
-    reduce_after: Width = STANDARD.reduce_after
-    """Number of turns of a node after which the others are first searched one ply less deep; 0 is never."""
     weights: Literal["learned", "hand"] | None = None
     """Weights of the evaluation; by default those of amazons_engine in params.yaml."""
     breadth: Width | None = None
@@ -45,13 +36,9 @@ class EngineOptions(Options):
     value before the arrow; 0 is all, the default if width is 0."""
     inner_breadth: Width | None = None
     """`breadth` further above the horizon, except at the root."""
-    proofs: bool = STANDARD.proofs
-    """Whether scores of 8,000 or more are always proofs; unproven wins and losses are then reported in squares."""
     futility: Annotated[float, Field(ge=0)] | None = None
     """With two plies left to search, turns with a one-ply value this many squares below alpha are left out; none by
     default if width is 0."""
-    aspiration: Annotated[float, Field(ge=0, lt=WIN)] = STANDARD.aspiration
-    """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 
     def engine(self) -> ClosingFirst:
         """Return the search."""
@@ -66,15 +53,9 @@ class EngineOptions(Options):
         options = Search(
             widths=tuple(widths),
             table_mb=float(evaluation.table_mb) if self.table_mb is None else self.table_mb,
-            scout=self.scout,
-            killers=self.killers,
-            inner_killers=self.inner_killers,
-            reduce_after=self.reduce_after,
             breadth=selective.breadth if self.breadth is None else self.breadth,
             inner_breadth=selective.inner_breadth if self.inner_breadth is None else self.inner_breadth,
-            proofs=self.proofs,
             futility=selective.futility if self.futility is None else self.futility,
-            aspiration=self.aspiration,
         )
         return ClosingFirst(AlphaBeta(make_evaluator(evaluation), options))
 

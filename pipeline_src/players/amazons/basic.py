@@ -42,13 +42,9 @@ class RandomPlayer(Player):
 class OnePlyPlayer(Player):
     """The turn with the best position by the static evaluation."""
 
-    def __init__(self, noise: float = 0.0, evaluator: AmazonsEvaluator | None = None) -> None:
-        """``noise`` is the standard deviation, in squares, of normal noise added to the value of each turn.
-
-        Without ``evaluator``, the evaluation of params.yaml is used.
-        """
-        self.noise = noise
-        self.evaluator = evaluator or make_evaluator("amazons")
+    def __init__(self, noise: float = 0.0) -> None:
+        """``noise`` is the standard deviation, in squares, of normal noise added to the value of each turn."""
+        self.noise, self.evaluator = noise, make_evaluator()
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`. Without noise the first of equal turns is taken, and nothing is random."""
@@ -75,12 +71,8 @@ def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
     return OnePlyPlayer(options.noise)
 
 
-def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return all legal turns, int32 [A], and their one-ply values to the side to move, float32 [A], in squares.
-
-    Without ``evaluator``, the one of params.yaml is made for each call. Pass one for many positions.
-    """
-    evaluator = evaluator or make_evaluator("amazons")
+def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[np.ndarray, np.ndarray]:
+    """Return all legal turns, int32 [A], and their one-ply values to the side to move, float32 [A], in squares."""
     _, turns = buffers(state)
     values = np.empty(turns.size, np.float32)
     n = rank_all(state, evaluator, turns, values)

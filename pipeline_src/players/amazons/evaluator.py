@@ -1,10 +1,8 @@
-"""Static evaluations by the name of the game, with the weights of params.yaml if the file has them."""
+"""The static evaluation of the Amazons, with the weights of params.yaml if the file has them."""
 
-from typing import Any
-
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, load, read_tree
-from pipeline_src.search.amazons import evaluation as amazons
+from pipeline_src.search.amazons import evaluation
+from pipeline_src.search.amazons.evaluation import AmazonsEvaluator
 from pipeline_src.search.amazons.params import AmazonsEngine
 
 
@@ -19,12 +17,10 @@ def amazons_engine() -> AmazonsEngine:
     return AmazonsEngine()
 
 
-def make_evaluator(game: str) -> Any:
+def make_evaluator() -> AmazonsEvaluator:
     """Return an evaluator for the functions of `search.evaluator`, for use in one thread.
 
     Raises:
-        ZugwerkError: the game has no evaluation, or params.yaml is malformed.
+        ZugwerkError: params.yaml is malformed.
     """
-    if game == "amazons":
-        return amazons.make_evaluator(amazons_engine())
-    raise ZugwerkError(f"there is no evaluation of the game {game!r}; there is one of: amazons")
+    return evaluation.make_evaluator(amazons_engine())

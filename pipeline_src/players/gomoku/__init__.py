@@ -2,7 +2,7 @@
 
 PLAYERS = {
     "random": "pipeline_src.players.gomoku.basic:random_player",
-    "one_ply": "pipeline_src.players.gomoku.one_ply:one_ply_player",
+    "one_ply": "pipeline_src.players.gomoku.basic:one_ply_player",
     "minimax": "pipeline_src.players.gomoku.minimax:gomoku_minimax",
     "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
     "engine": "pipeline_src.players.gomoku.engine:gomoku_engine",

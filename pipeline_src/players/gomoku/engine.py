@@ -1,5 +1,9 @@
 """The player ``engine`` of Gomoku: alpha-beta on boards with patterns, with searches by fours and threats."""
 
+from typing import Self
+
+from pydantic import model_validator
+
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
@@ -10,6 +14,12 @@ class EngineOptions(Options, Limits):
 
     EXAMPLE = "engine:movetime=300"
     DEFAULT = Limit(movetime_ms=1000)
+
+    @model_validator(mode="after")
+    def _threads_have_time(self) -> Self:
+        if self.threads > 1 and (self.nodes, self.depth) != (None, None):
+            raise ValueError("threads: a search limited by nodes or depth has one; limit its time with movetime")
+        return self
 
 
 class EnginePlayer(SearchPlayer):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import notation, turns
 from pipeline_src.games.amazons.board import AmazonsState, initial_state
-from pipeline_src.games.amazons.replay import replay
+from pipeline_src.games.amazons.turns import replay
 from pipeline_src.records.littlegolem.text import Node, ParsedRecord, join_text, parse_text, split_records
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, shown

@@ -17,9 +17,7 @@ def main() -> None:
     Raises:
         ZugwerkError: the data file of a chart is damaged.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline_src.report.charts", description="Write charts as SVG and PNG files."
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(drawn())}; all by default")
     parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")
     options = parser.parse_args()

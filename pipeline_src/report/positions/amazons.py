@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import BLACK, EMPTY, WHITE, to_play
-from pipeline_src.games.amazons.replay import replay
-from pipeline_src.games.amazons.turns import move
+from pipeline_src.games.amazons.turns import move, replay
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from pipeline_src.games.go.board import SIDE, copy_state
-from pipeline_src.games.go.replay import play_actions
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.games.go.turns import play_actions
 from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
 from pipeline_src.report.positions.file import SIDES, Candidate, Example, Panel, ranks, rounded, square_names

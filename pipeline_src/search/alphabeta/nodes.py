@@ -356,8 +356,8 @@ def _rank_root(state: Any, evaluator: Any, space: Space) -> float:
 
 
 @njit(cache=True, nogil=True)
-def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float) -> float:
-    """Search the root ``depth`` plies deep within a window. The first iteration, one ply deep, ignores the window.
+def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: int) -> float:
+    """Search the root ``depth`` plies deep.
 
     Each new best action moves to the front of ``space.root``, so that an interrupted search leaves its answer there
     too. Returns the value over the actions that were searched to their end.
@@ -374,24 +374,20 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
         value = -INFINITY
         whole = i == 0 or space.switches[SCOUT] == 0
         if not whole:
-            value = -_search(state, evaluator, space, table, depth - 1, -alpha - STEP, -alpha)
-            whole = alpha < value < beta
+            value = -_search(state, evaluator, space, table, depth - 1, -best - STEP, -best)
+            whole = value > best
         if whole and counts[STOPPED] == 0:
-            value = -_search(state, evaluator, space, table, depth - 1, -beta, -alpha)
+            value = -_search(state, evaluator, space, table, depth - 1, -INFINITY, -best)
         take_back(state, action)
         if counts[STOPPED] != 0:
             break
         counts[ROOT_DONE] += 1
         if value > best:
             best = value
-            if i == 0 or value > alpha:
-                for j in range(i, 0, -1):
-                    root[j] = root[j - 1]
-                root[0] = action
-            alpha = max(alpha, best)
-            if best >= beta:
-                break
-    if space.switches[PROOFS] != 0 and best < min(-DECIDED, beta) and counts[ROOT_DONE] < counts[ROOT_ACTIONS]:
+            for j in range(i, 0, -1):
+                root[j] = root[j - 1]
+            root[0] = action
+    if space.switches[PROOFS] != 0 and best < -DECIDED and counts[ROOT_DONE] < counts[ROOT_ACTIONS]:
         best = believed(best)
     return best
 

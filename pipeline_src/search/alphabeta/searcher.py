@@ -11,7 +11,6 @@ from pipeline_src.games.kernels import max_actions, outcome
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
-from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 96
@@ -46,8 +45,6 @@ class Options:
     futility: float = math.inf
     """With two plies left to search, an action with a one-ply value this far below alpha is left out, with all
     lower-ranked ones (Heinz, "Extended futility pruning", ICCA Journal 21, 1998)."""
-    aspiration: float = 0.0
-    """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 
     def __post_init__(self) -> None:
         if not self.widths:
@@ -60,8 +57,6 @@ class Options:
             raise ValueError(f"table_mb must be 0 or more and finite, not {self.table_mb}")
         if not self.futility >= 0:
             raise ValueError(f"futility must be 0 or more, not {self.futility}")
-        if not 0 <= self.aspiration < WIN:
-            raise ValueError(f"aspiration must be 0 or more and below {WIN:g}, not {self.aspiration}")
 
 
 class AlphaBeta:
@@ -101,7 +96,7 @@ class AlphaBeta:
         return [
             Need(outcome, (state,)),
             Need(max_actions, (state,)),
-            Need(nodes.search_root, (state, self.evaluator, space, self._table, 1, 0.0, 0.0)),
+            Need(nodes.search_root, (state, self.evaluator, space, self._table, 1)),
             Need(nodes.read_variation, (state, space, self._table, 1, line)),
         ]
 
@@ -159,15 +154,16 @@ class AlphaBeta:
         self, state: Any, limit: Limit, space: nodes.Space, began: float, on_info: OnInfo | None
     ) -> SearchResult:
         room = np.empty(MAX_DEPTH + 1, np.int32)
-        self._search(state, space, 1, -nodes.INFINITY, nodes.INFINITY)
+        self._search(state, space, 1)
         actions = int(space.counts[nodes.ROOT_ACTIONS])
         count = min(limit.lines, actions)
         values = [float(value) for value in space.values[0, :count]]
-        lines = [Line((int(space.root[k]),), nodes.told(values[k]), 1) for k in range(count)]
+        told = nodes.told if self.options.proofs else float  # without proofs there are no beliefs
+        lines = [Line((int(space.root[k]),), told(values[k]), 1) for k in range(count)]
 
         def read(rank: int, depth: int, looked: int) -> Line:
             length = nodes.read_variation(state, _below(space, rank), self._table, looked, room)
-            return Line(tuple(room[:length].tolist()), nodes.told(values[rank]), depth)
+            return Line(tuple(room[:length].tolist()), told(values[rank]), depth)
 
         def report() -> SearchResult:
             evaluated, seconds, best = int(space.counts[nodes.NODES]), time.perf_counter() - began, lines[0]
@@ -187,7 +183,7 @@ class AlphaBeta:
             found: list[Line] = []
             for rank in range(count):  # each further line is searched without the actions of those before it
                 space.counts[nodes.ROOT_ACTIONS] = actions - rank
-                value = self._iteration(state, _below(space, rank), depth, values[rank])
+                value = self._search(state, _below(space, rank), depth)
                 cut = bool(space.counts[nodes.STOPPED])
                 if cut and count > 1:  # lines of different depths cannot be compared
                     break
@@ -199,24 +195,8 @@ class AlphaBeta:
                 result = report()
         return result
 
-    def _iteration(self, state: Any, space: nodes.Space, depth: int, last: float) -> float:
-        """Return the value at ``depth``, searched first in a window around the ``last`` value if the options say so."""
-        if self.options.aspiration:
-            low, high = last - self.options.aspiration, last + self.options.aspiration
-            value = self._search(state, space, depth, low, high)
-            if low < value < high or space.counts[nodes.STOPPED]:
-                return value
-            done = int(space.counts[nodes.ROOT_DONE])
-            low, high = (-nodes.INFINITY, high) if value <= low else (low, nodes.INFINITY)
-            again = self._search(state, space, depth, low, high)
-            if space.counts[nodes.ROOT_DONE] == 0:
-                space.counts[nodes.ROOT_DONE] = done
-                return value
-            return again
-        return self._search(state, space, depth, -nodes.INFINITY, nodes.INFINITY)
-
-    def _search(self, state: Any, space: nodes.Space, depth: int, low: float, high: float) -> float:
-        return float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+    def _search(self, state: Any, space: nodes.Space, depth: int) -> float:
+        return float(nodes.search_root(state, self.evaluator, space, self._table, depth))
 
 
 def _below(space: nodes.Space, rank: int) -> nodes.Space:

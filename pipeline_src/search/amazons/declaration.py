@@ -23,6 +23,7 @@ SYSTEM = System(
         "time_losses": Figure("games lost on time", "games"),
         "late_moves": Figure("moves later than their 50 ms, beside a busy process", "answers"),
         **{f"levels_{size}_standard": levels_figure(size, "standard") for size in (10, 8, 6)},
+        "levels_10_cross": levels_figure(10, "cross"),
     },
     matches={
         "openspiel_100ms": "alpha-beta against OpenSpiel's C++ MCTS (590 simulations a sub-move), 100 ms a move",

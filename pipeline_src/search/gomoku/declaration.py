@@ -20,7 +20,7 @@ SYSTEM = System(
         ),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
-        **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju")},
+        **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju", "caro")},
         **{f"levels_{size}_freestyle": levels_figure(size, "freestyle") for size in (20, 9)},
     },
     matches={

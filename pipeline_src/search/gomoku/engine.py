@@ -1,10 +1,14 @@
 """`Engine`: a search by threats, then iterative deepening with the compiled search of Gomoku (`pvs`)."""
 
+import contextlib
 import math
 import time
+from collections.abc import Iterator
+from threading import Thread
 from typing import Annotated
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
@@ -66,19 +70,19 @@ class Options(Params):
     """Points for being to move."""
     threats: Number = 1 << 20
     """Positions of searches by threats at the root and after its best moves; 0 is none."""
-    prove_from: Number = 0
-    """Least remaining depth for a search by threats at a node; 0 is never."""
-    prove_nodes: Number = 300
-    """Largest number of positions of each of these searches."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = 32.0
     """Size of the transposition table in MB."""
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    """Number of threads of a search with no limit of nodes or depth. Others use one, which finds the same result each
+    time."""
 
 
 class Engine:
     """Alpha-beta of Gomoku; see `limits.Searcher`. ``Limit.nodes`` counts positions searched.
 
     A search with a time limit uses the tables of earlier searches, until `forget`. Other searches start with empty
-    tables, so that their results depend on the position alone.
+    tables, so that their results depend on the position alone. Further threads search the same position and share the
+    transposition table, so that each finds what the others have searched (lazy SMP).
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -89,6 +93,7 @@ class Engine:
         self.proofs = threats.make_table(PROOFS)
         self.space = pvs.make_space(1, self._stop.raised)
         self.threats = threats.make_space(1, self._stop.raised)
+        self.others: list[pvs.Space] = []
         self.generation, self.oldest = 0, 1
         self.board: tuple[int, str] = 0, ""
 
@@ -119,9 +124,11 @@ class Engine:
             Need(first_cell, (lines, 0, 1)),
             Need(win_by_fours, (lines, stones, 0, 1)),
             Need(threats.prove, (lines, proofs, self.threats, stones, 0, False)),
-            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, proofs, 1)),
+            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, 1)),
             Need(pvs.position_key, (lines, 0)),
             Need(pvs.find, (table, np.uint64(0), 1)),
+            Need(pvs.expect, (table, np.uint64(0), 1, 1)),
+            Need(pvs.move_of, (1,)),
         ]
 
     def search(self, state: GomokuState, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
@@ -141,20 +148,57 @@ class Engine:
         self.board = board
         if limit.movetime_ms is not None:
             seconds = searching_seconds(limit.movetime_ms)
-        with self._stop.after(seconds), repeated(on_info, limit, lambda: int(self.space.counts[pvs.NODES])) as tell:
-            return self._search(state, limit, began, seconds, tell)
+        lines = make_lines(state)
+        self._begin(lines, limit)
+        threads = self.options.threads if limit.nodes is None and limit.depth is None else 1
+        with self._stop.after(seconds), repeated(on_info, limit, self._nodes) as tell, self._helped(state, threads):
+            return self._search(state, lines, limit, began, seconds, tell)
+
+    def _nodes(self) -> int:
+        return sum(int(space.counts[pvs.NODES]) for space in (self.space, *self.others))
+
+    @contextlib.contextmanager
+    def _helped(self, state: GomokuState, threads: int) -> Iterator[None]:
+        """Have other threads search a position until the block ends."""
+        stop = np.zeros(1, np.uint8)
+        self.others = []
+        crew = [Thread(target=self._help, args=(state, stop, k)) for k in range(1, threads)]
+        for thread in crew:
+            thread.start()
+        try:
+            yield
+        finally:
+            stop[0] = 1
+            for thread in crew:
+                thread.join()
+
+    def _help(self, state: GomokuState, stop: npt.NDArray[np.uint8], number: int) -> None:
+        """Search a position deeper and deeper in memory of this thread's own, but for the transposition table."""
+        lines, c = make_lines(state), int(state.turn[SIDE])
+        space, found = pvs.make_space(lines.cells.size, stop), threats.make_space(lines.cells.size, stop)
+        stones = fours.make_space()
+        self._set(space)
+        self.others.append(space)
+        for depth in range(1 + number % 2, MAX_DEPTH + 1):
+            if not stop[0]:
+                pvs.search(lines, c, space, self.table, stones, found, depth)
 
     def _search(
-        self, state: GomokuState, limit: Limit, began: float, seconds: float | None, on_info: OnInfo | None
+        self,
+        state: GomokuState,
+        lines: Lines,
+        limit: Limit,
+        began: float,
+        seconds: float | None,
+        on_info: OnInfo | None,
     ) -> SearchResult:
-        lines, c, width = make_lines(state), int(state.turn[SIDE]), state.board.shape[1]
-        space = self._begin(lines, limit)
+        c, width, space = int(state.turn[SIDE]), state.board.shape[1], self.space
 
         def line_of(pv: list[int], value: float, depth: int) -> Line:
             return Line(tuple(action_of(cell, width, lines) for cell in pv), value, depth)
 
         def report(best: list[Line]) -> SearchResult:
-            nodes, seconds, first = max(1, int(space.counts[pvs.NODES])), time.perf_counter() - began, best[0]
+            nodes, seconds, first = max(1, self._nodes()), time.perf_counter() - began, best[0]
             several = tuple(best) if limit.lines > 1 else ()
             result = SearchResult(first.pv[0], first.value, first.depth, nodes, first.pv, seconds, several)
             if on_info:
@@ -176,7 +220,7 @@ class Engine:
                 space.banned[tried] = 1
                 if limit.lines > 1 and len(tried) < len(expected):
                     self._expect(lines, c, expected[len(tried)])
-                value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
+                value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, depth))
                 cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
                 if best < 0 and not cut and root.banned and not found:
                     root.give_up()
@@ -200,19 +244,27 @@ class Engine:
 
     def _expect(self, lines: Lines, c: int, best: int) -> None:
         """Have the next search try a move first, though the last one found another to be the best of the rest."""
-        slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, c)), self.oldest)
-        if slot >= 0:
-            self.table.moves[slot] = best
+        pvs.expect(self.table, np.uint64(pvs.position_key(lines, c)), self.oldest, best)
 
-    def _begin(self, lines: Lines, limit: Limit) -> pvs.Space:
-        """Return the memory, set up for a new search."""
+    def _begin(self, lines: Lines, limit: Limit) -> None:
+        """Set up the memory for a new search."""
         if self.space.banned.size < lines.cells.size:
             self.space = pvs.make_space(lines.cells.size, self._stop.raised)
             self.threats = threats.make_space(lines.cells.size, self._stop.raised)
+        if self.generation == pvs.MOST_SEARCHES:
+            self.table.slots[:], self.generation, self.oldest = 0, 0, 1
         self.generation += 1
-        space, options = self.space, self.options
+        self._set(self.space)
+        self.space.counts[pvs.NODE_LIMIT] = limit.nodes if limit.nodes is not None else NEVER
+        self.threats.counts[:] = 0
+        self.threats.counts[threats.GENERATION] = self.oldest
+        self.fours.counts[fours.SALT] = self.generation * 0x9E3779B97F4A7C1 & NEVER - 1
+
+    def _set(self, space: pvs.Space) -> None:
+        """Empty the memory of a thread's search, and give it the options."""
+        options = self.options
         space.counts[:], space.killers[:], space.history[:], space.banned[:] = 0, -1, 0, 0
-        space.counts[pvs.NODE_LIMIT] = limit.nodes if limit.nodes is not None else NEVER
+        space.counts[pvs.NODE_LIMIT] = NEVER
         space.counts[pvs.GENERATION], space.counts[pvs.OLDEST] = self.generation, self.oldest
         for switch, value in (
             (pvs.LEAF_FOURS, options.leaf_fours),
@@ -224,14 +276,8 @@ class Engine:
             (pvs.FIRST_WIDTH, options.first_width),
             (pvs.MORE_WIDTH, options.more_width),
             (pvs.MARGIN, options.margin),
-            (pvs.PROVE_FROM, options.prove_from),
-            (pvs.PROVE_NODES, options.prove_nodes),
         ):
             space.switches[switch] = value
-        self.threats.counts[:] = 0
-        self.threats.counts[threats.GENERATION] = self.oldest
-        self.fours.counts[fours.SALT] = self.generation * 0x9E3779B97F4A7C1 & NEVER - 1
-        return space
 
     def _variation(self, lines: Lines, c: int, best: int) -> list[int]:
         """Return the principal variation from the table, beginning with the best move."""
@@ -239,8 +285,8 @@ class Engine:
         place(lines, best, c + 1)
         while len(line) < MAX_DEPTH:
             side = (c + len(line)) % 2
-            slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, side)), self.oldest)
-            move = -1 if slot < 0 else int(self.table.moves[slot])
+            data = pvs.find(self.table, np.uint64(pvs.position_key(lines, side)), self.oldest)
+            move = -1 if data < 0 else pvs.move_of(data)
             if move < 0 or lines.cells[move] != 0 or lines.counts[side, WINS]:
                 break
             line.append(move)

@@ -15,7 +15,7 @@ from pipeline_src.games.gomoku.renju import forbidden
 from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, fill, forbid, make_patterns
-from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points, make_renju_points
+from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points
 
 BORDER = 3
 MARGIN = 5
@@ -66,17 +66,13 @@ class Lines(NamedTuple):
     """[C]: points of empty cells for the order of moves, of both colours; 0 elsewhere."""
 
 
-def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) -> Lines:
-    """Return the board of a state.
-
-    Args:
-        state: a state, finished or not.
-        points: int16 [2, 16^4, 4], see `worth.make_points`; None is the default points.
+def make_lines(state: GomokuState) -> Lines:
+    """Return the board of a state, finished or not.
 
     Raises:
         ZugwerkError: patterns do not support the lines of its rule.
     """
-    lines = _blank(state, make_patterns(int(state.turn[LINE]), int(state.turn[RULE])), points)
+    lines = _blank(state, make_patterns(int(state.turn[LINE]), int(state.turn[RULE])))
     height, width = state.board.shape
     for row in range(height):
         at = cell_of(row * width, width, lines)
@@ -87,7 +83,7 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
     return lines
 
 
-def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16] | None) -> Lines:
+def _blank(state: GomokuState, patterns: Patterns) -> Lines:
     """Return a board with the border only."""
     rule = state.turn[RULE]
     height, width = state.board.shape
@@ -96,8 +92,6 @@ def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16]
     size = -(-(first + (height + MARGIN) * stride) // 8) * 8
     classes, cells = np.zeros((2, size), np.uint8), np.full(size, BORDER, np.int8)
     sizes = [stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size]
-    if points is None:
-        points = make_renju_points() if rule == RENJU else make_points()
     return Lines(
         cells,
         cells[: size // stride * stride].reshape(-1, stride),
@@ -112,14 +106,14 @@ def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16]
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
-        points,
+        make_points(bool(rule == RENJU)),
         np.zeros(size, np.int32),
     )
 
 
 def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
     """Return an empty board of the shape of `make_lines`, and the kernels that fill it and place and lift stones."""
-    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8)), None)
+    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8)))
     kernels = [Need(fill, (lines.table, 1, 1, 1)), Need(begin, (lines,))]
     kernels += [Need(forbid, (lines.table, 1)), Need(may_play, (lines, 0, 0))]
     return lines, [*kernels, Need(place, (lines, 0, 1)), Need(lift, (lines, 0))]

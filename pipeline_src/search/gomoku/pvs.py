@@ -20,17 +20,13 @@ from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
-from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
-from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
-from pipeline_src.search.gomoku.threats import NODES as STARTED
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.threats import ThreatSpace, disturbs, write_defences
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST, OLDEST = range(7)
 """Entries of `Space.counts`: positions searched; their limit; whether the search was cut off; its number; positions of
 searches by threats; the greatest ply; number of the first search whose table entries are valid."""
-LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
-    range(11)
-)
+LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, FIRST_WIDTH, MORE_WIDTH, MARGIN = range(9)
 """Entries of `Space.switches`: the fields of `engine.Options` with the same names."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, its first lower end, the best value so far."""
@@ -47,6 +43,8 @@ MOST = 5_000
 """Largest absolute value of the evaluation."""
 INFINITY = 2 * WIN
 PLIES = 64
+MOST_SEARCHES = (1 << 22) - 1
+"""Greatest number of a search that an entry of the table holds."""
 MOST_HISTORY, KILLER = 100, 100
 """Limit of the history score, and score of a killer, in the order of moves."""
 LEAST_SCORE = 10
@@ -56,18 +54,14 @@ SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
 
 class Table(NamedTuple):
-    """Transposition table: [E] each, E a power of two.
+    """Transposition table, which several threads may read and write at a time.
 
     Entries form pairs. The even entry is replaced by a search that is later or at least as deep, the odd one by any.
     """
 
-    keys: npt.NDArray[np.uint64]
-    values: npt.NDArray[np.int16]
-    """Values to the side to move. Plies to a win are counted from this position."""
-    moves: npt.NDArray[np.int16]
-    generations: npt.NDArray[np.int32]
-    depths: npt.NDArray[np.int8]
-    bounds: npt.NDArray[np.uint8]
+    slots: npt.NDArray[np.uint64]
+    """[E, 2], E a power of two: key ^ data and data (see `_packed`), so that an entry of which two threads wrote a
+    half each has the key of no position (Hyatt, Mann: A lock-less transposition table implementation, 2002)."""
 
 
 class Space(NamedTuple):
@@ -96,16 +90,9 @@ class Space(NamedTuple):
 def make_table(megabytes: float) -> Table:
     """Return an empty table. The number of entries is the largest power of two that fits, at least 2."""
     entries = 2
-    while entries * 2 * 18 <= megabytes * 1e6:
+    while entries * 2 * 16 <= megabytes * 1e6:
         entries *= 2
-    return Table(
-        np.zeros(entries, np.uint64),
-        np.zeros(entries, np.int16),
-        np.zeros(entries, np.int16),
-        np.zeros(entries, np.int32),
-        np.zeros(entries, np.int8),
-        np.zeros(entries, np.uint8),
-    )
+    return Table(np.zeros((entries, 2), np.uint64))
 
 
 def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
@@ -125,29 +112,69 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
 
 
 @njit(cache=True)
+def _packed(value: int, move: int, depth: int, bound: int, generation: int) -> int:
+    """Return the data of an entry. Values are to the side to move, with the plies to a win counted from there."""
+    return int(value & 0xFFFF | (move & 0xFFFF) << 16 | depth << 32 | bound << 39 | generation << 41)
+
+
+@njit(cache=True)
+def _value_of(data: int) -> int:
+    return int((data & 0xFFFF ^ 0x8000) - 0x8000)
+
+
+@njit(cache=True)
+def move_of(data: int) -> int:
+    """Return the move of an entry's data, -1 for none."""
+    return int((data >> 16 & 0xFFFF ^ 0x8000) - 0x8000)
+
+
+@njit(cache=True)
+def _depth_of(data: int) -> int:
+    return int(data >> 32 & 0x7F)
+
+
+@njit(cache=True)
 def find(table: Table, key: np.uint64, oldest: int) -> int:
-    """Return the index of a position's entry, -1 if no search since ``oldest`` has stored one."""
-    slot = Int(key & np.uint64(table.keys.size - 1))
+    """Return the data of a position's entry, -1 if no search since ``oldest`` has stored one."""
+    slot = Int(key & np.uint64(len(table.slots) - 1))
     for at in (slot, slot ^ 1):
-        if table.keys[At(at)] == key and table.generations[At(at)] >= oldest:
-            return int(at)
+        data = table.slots[At(at), 1]
+        if table.slots[At(at), 0] ^ data == key and Int(data >> np.uint64(41)) >= oldest:
+            return int(Int(data))
     return -1
 
 
 @njit(cache=True)
-def _store(
+def expect(table: Table, key: np.uint64, oldest: int, move: int) -> None:
+    """Replace the move of a position's entry, if there is one."""
+    slot = Int(key & np.uint64(len(table.slots) - 1))
+    for at in (slot, slot ^ 1):
+        data = table.slots[At(at), 1]
+        if table.slots[At(at), 0] ^ data == key and Int(data >> np.uint64(41)) >= oldest:
+            data = data & ~np.uint64(0xFFFF0000) | np.uint64(move) << np.uint64(16)
+            table.slots[At(at), 0], table.slots[At(at), 1] = key ^ data, data
+            return
+
+
+@njit(cache=True)
+def store(
     table: Table, key: np.uint64, generation: int, depth: int, bound: int, value: int, move: int, ply: int
 ) -> None:
-    even = Int(key & np.uint64(table.keys.size - 1)) & ~1
+    """Store the value of a position at a ply, in place of an entry of less worth."""
+    even = Int(key & np.uint64(len(table.slots) - 1)) & ~1
+    first, second = table.slots[At(even), 1], table.slots[At(even + 1), 1]
     slot = even + 1
-    if table.keys[At(even)] == key or table.generations[At(even)] != generation or table.depths[At(even)] <= depth:
+    if (
+        table.slots[At(even), 0] ^ first == key
+        or Int(first >> np.uint64(41)) != generation
+        or _depth_of(Int(first)) <= depth
+    ):
         slot = even
-    if table.keys[At(even + 1)] == key and table.generations[At(even + 1)] == generation:
+    if table.slots[At(even + 1), 0] ^ second == key and Int(second >> np.uint64(41)) == generation:
         slot = even + 1
     value += ply if value > PROVEN else -ply if value < -PROVEN else 0
-    table.keys[At(slot)], table.generations[At(slot)] = key, generation
-    table.values[At(slot)], table.moves[At(slot)] = value, move
-    table.depths[At(slot)], table.bounds[At(slot)] = depth, bound
+    data = np.uint64(_packed(value, move, depth, bound, generation))
+    table.slots[At(slot), 0], table.slots[At(slot), 1] = key ^ data, data
 
 
 @njit(cache=True)
@@ -198,16 +225,6 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
 
 
 @njit(cache=True)
-def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
-    """Return the plies to a win by threats; 0 if none was found."""
-    counts = threats.counts
-    counts[STARTED], counts[MAY_LOOK], counts[KINDS] = 0, space.switches[PROVE_NODES], ONE_THREE
-    proof, _, _, plies = prove(lines, proofs, threats, fours, c, False)
-    space.counts[THREAT_NODES] += counts[STARTED]
-    return int(plies) if proof == 0 else 0
-
-
-@njit(cache=True)
 def _open(
     lines: Lines,
     c: int,
@@ -215,7 +232,6 @@ def _open(
     table: Table,
     fours: FourSpace,
     threats: ThreatSpace,
-    proofs: ProofTable,
     ply: int,
     depth: int,
     alpha: int,
@@ -239,24 +255,19 @@ def _open(
         plies = Int(_fours(lines, c, fours, space, switches[LEAF_FOURS]))
         return True, Int(WIN - (ply + plies)) if plies > 0 else Int(static_value(lines, c, space))
     key, remembered, known = position_key(lines, c), Int(-1), False
-    slot = Int(find(table, key, space.counts[OLDEST]))
-    if slot >= 0:
-        known, remembered = True, Int(table.moves[At(slot)])
-        if table.depths[At(slot)] >= depth and ply > 0:
-            found, bound = Int(table.values[At(slot)]), table.bounds[At(slot)]
+    data = Int(find(table, key, space.counts[OLDEST]))
+    if data >= 0:
+        known, remembered = True, Int(move_of(data))
+        if _depth_of(data) >= depth and ply > 0:
+            found, bound = Int(_value_of(data)), data >> 39 & 3
             found -= ply if found > PROVEN else -ply if found < -PROVEN else 0
             if bound == EXACT or (bound == LOWER and found >= beta) or (bound == UPPER and found <= alpha):
                 return True, found
     if not forced and not known and ply > 0:
         plies = Int(_fours(lines, c, fours, space, switches[INNER_FOURS]))
         if plies > 0:
-            _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
+            store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
             return True, Int(WIN - (ply + plies))
-        if 0 < switches[PROVE_FROM] <= depth:
-            plies = Int(_by_threats(lines, c, space, proofs, threats, fours))
-            if plies > 0:
-                _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
-                return True, Int(WIN - (ply + plies))
     if depth <= 0 and not forced and not pressed:
         return True, Int(static_value(lines, c, space))
     if (
@@ -336,7 +347,7 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
         if history > MOST_HISTORY:
             for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
                 space.history[At(c), At(cell)] >>= 1
-    _store(table, position_key(lines, c), space.counts[GENERATION], depth, Int(bound), best, move, ply)
+    store(table, position_key(lines, c), space.counts[GENERATION], depth, Int(bound), best, move, ply)
     return int(best)
 
 
@@ -373,7 +384,6 @@ def search(
     table: Table,
     fours: FourSpace,
     threats: ThreatSpace,
-    proofs: ProofTable,
     depth: int,
 ) -> int:
     """Return the value of a position to colour c, to move, at ``depth`` plies. The board is not changed.
@@ -393,7 +403,7 @@ def search(
             return int(bounds[0, BEST])
         again, done = False, False
         if entering:
-            done, value = _open(lines, side, space, table, fours, threats, proofs, ply, depth, alpha, beta)
+            done, value = _open(lines, side, space, table, fours, threats, ply, depth, alpha, beta)
         else:
             again, done, value = _resume(lines, side, space, table, ply, value)
         if not done and not again:

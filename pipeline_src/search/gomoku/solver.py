@@ -64,17 +64,12 @@ class Solver:
     (True, 3)
     """
 
-    def __init__(self, entries: int = ENTRIES, any_quiet: bool = True) -> None:
-        """Set the options.
-
-        Args:
-            entries: number of entries of the transposition table, a power of two.
-            any_quiet: whether to run the last of the four searches.
-        """
+    def __init__(self, entries: int = ENTRIES) -> None:
+        """``entries`` is the number of entries of the transposition table, a power of two."""
         self._stop = StopFlag()
         self._table, self._fours = threats.make_table(entries), fours.make_space()
         self._space = threats.make_space(1, self._stop.raised)
-        self._generation, self.any_quiet = 0, any_quiet
+        self._generation = 0
 
     def stop(self) -> None:
         """End the running search, from another thread."""
@@ -138,7 +133,7 @@ class _Search:
                 break
         if proof:
             proof, disproof = self._prove(QUIET, self.limit - self.nodes)
-        return proof == 0 or (disproof == 0 and self.solver.any_quiet and self._any_quiet())
+        return proof == 0 or (disproof == 0 and self._any_quiet())
 
     def _fours(self, limit: int) -> bool:
         plies = int(win_by_fours(self.lines, self.fours, self.c, limit))

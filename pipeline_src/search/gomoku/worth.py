@@ -35,21 +35,18 @@ ORDER_OF_MOVES = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8
 
 
 @lru_cache
-def make_points(mover: Weights = MOVER, waiter: Weights = WAITER, order: Weights = ORDER_OF_MOVES) -> Points:
-    """Return points of a cell by the patterns of its four lines, int16 [2, 16^4, 4], by colour and by column."""
-    return np.stack([_make(mover, waiter, order, False)] * 2)
+def make_points(renju: bool) -> Points:
+    """Return points of a cell by the patterns of its four lines, int16 [2, 16^4, 4], by colour and by column.
+
+    In Renju, Black has other classes.
+    """
+    return np.stack([_make(renju), _make(False)])
 
 
-@lru_cache
-def make_renju_points() -> Points:
-    """Return `make_points` for Renju, where Black has other classes."""
-    return np.stack([_make(MOVER, WAITER, ORDER_OF_MOVES, renju) for renju in (True, False)])
-
-
-def _make(mover: Weights, waiter: Weights, order: Weights, renju: bool) -> Points:
+def _make(renju: bool) -> Points:
     made = np.zeros((16**4, 4), np.int16)
     made[:, CLASS] = make_classes(renju)
-    for column, weights in ((MOVER_WORTH, mover), (WAITER_WORTH, waiter), (ORDER, order)):
+    for column, weights in ((MOVER_WORTH, MOVER), (WAITER_WORTH, WAITER), (ORDER, ORDER_OF_MOVES)):
         of = np.zeros(16)
         of[:PATTERNS] = weights.patterns
         total = of[:, None, None, None] + of[:, None, None] + of[:, None] + of

@@ -149,27 +149,6 @@ class RootTable(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def write_best(forest: Forest, steps: Ints) -> None:
-    """Write each root's most visited step to int32 [G], -1 for none. Ties go to the greatest sum of values."""
-    for g in range(steps.size):
-        steps[g] = -1
-        if forest.used_nodes[g] == 0:
-            continue
-        root, best = forest.nodes[g, 0], -1
-        for edge in range(root.first, root.first + root.edges):
-            here, most = forest.edges[g, edge], forest.edges[g, max(best, 0)]
-            if (
-                best < 0
-                or here.tries > most.tries
-                or (here.tries == most.tries and here.worth > most.worth)
-                or (here.tries == most.tries and here.worth == most.worth and here.place < most.place)
-            ):
-                best = edge
-        if best >= 0:
-            steps[g] = forest.edges[g, best].step
-
-
-@njit(cache=True, nogil=True)
 def write_roots(
     forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
 ) -> None:

@@ -25,7 +25,6 @@ from pipeline_src.search.mcts.puct_forest import (
     most_visited,
     new_forest,
     play_steps,
-    write_best,
     write_roots,
 )
 from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_out, play_round
@@ -111,7 +110,7 @@ class PuctTrees:
         self._block = np.empty(self.forest.edges.shape[1], EDGE)
 
     def needs(self, tables: bool = False) -> list[Need]:
-        """Return the kernels that searches call, and with ``tables`` those of `table` and `best_steps`."""
+        """Return the kernels that searches call, and with ``tables`` that of `table`."""
         state, ints = row(self.roots, 0), np.empty(1, np.int32)
         found = [
             Need(kernels.outcome, (state,)),
@@ -126,7 +125,7 @@ class PuctTrees:
         if tables:
             one = np.empty((1, 1), np.int32)
             table = RootTable(one, one, np.empty((1, 1)), np.empty((1, 1), np.float32), ints)
-            found += [Need(write_roots, (self.forest, self.roots, *table)), Need(write_best, (self.forest, ints))]
+            found.append(Need(write_roots, (self.forest, self.roots, *table)))
         return found
 
     def plant(self, g: int, state: Any) -> None:
@@ -310,12 +309,6 @@ class PuctTrees:
         )
         write_roots(self.forest, self.roots, *table)
         return table
-
-    def best_steps(self) -> Ints:
-        """Return the step of `best` at each root, int32 [G]; -1 if nothing was searched."""
-        steps = np.empty(self.count, np.int32)
-        write_best(self.forest, steps)
-        return steps
 
     def value(self, g: int) -> float:
         """Return the mean value of the root to its side to move, or the proven one."""

@@ -11,7 +11,6 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
 from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree, plant
-from pipeline_src.search.mcts.xorshift import seeded
 
 FIRST_SLICE = 32
 """Iterations before the first report. Each further report doubles their number."""
@@ -23,7 +22,7 @@ NOTHING = np.empty(0, np.int32)
 class Uct:
     """UCT over whole actions, for any game with an evaluator that can `rank`.
 
-    ``Limit.nodes`` counts iterations. The seed matters only with random plies before the evaluation.
+    ``Limit.nodes`` counts iterations.
     """
 
     def __init__(self, evaluator: Any, options: UctOptions | None = None, nodes: int = 1 << 16) -> None:
@@ -46,18 +45,20 @@ class Uct:
 
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
-        tree, scratch = new_tree(1, self.options.keep, 1), _scratch(state, 1, 0)
+        tree, scratch = new_tree(1, self.options.keep, 1), _scratch(1)
         own = (scratch.actions, scratch.values, scratch.order, self.options.prior, NOTHING)
         flag = self.flag.raised
         return [
             Need(kernels.outcome, (state,)),
             Need(plant, (tree, state, state, self.evaluator, *own)),
-            Need(iterate, (tree, state, state, self.evaluator, self.options, scratch, 1, 1, flag)),
+            Need(iterate, (tree, state, self.evaluator, self.options, scratch, 1, 1, flag)),
             Need(answer_edge, (tree, 0)),
         ]
 
-    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Reports come at doubling numbers of iterations, or `REPORT_S` seconds apart if it is endless.
+
+        Nothing is random, so ``seed`` is ignored.
 
         A search with a time limit reuses what the last one found, if its position comes two actions later. Other
         searches start over, so that their answer depends on the arguments alone.
@@ -69,12 +70,12 @@ class Uct:
         self.flag.clear()
         if kernels.outcome(state)[0]:
             raise ZugwerkError("the game is over: there is nothing to search")
-        root, rollout = (type(state)(*(array.copy() for array in state)) for _ in range(2))
+        root = type(state)(*(array.copy() for array in state))
         size = int(kernels.max_actions(state))
         if self.tree is None or self.tree.action.size < self.nodes * self.options.keep + size:
             self.tree = new_tree(self.nodes, self.options.keep, size)
             self.tree.used[:] = 0
-        tree, scratch = self.tree, _scratch(state, size, seed)
+        tree, scratch = self.tree, _scratch(size)
         before, self._root = root if self._root is None else self._root, root
         owner = NOTHING if limit.movetime_ms is None else np.empty(self.nodes, np.int32)
         own = (scratch.actions, scratch.values, scratch.order, self.options.prior, owner)
@@ -86,7 +87,7 @@ class Uct:
             while not done:
                 upto = min(slices.upto, until)
                 end = kept + upto
-                iterate(tree, root, rollout, self.evaluator, self.options, scratch, end, depth, self.flag.raised)
+                iterate(tree, root, self.evaluator, self.options, scratch, end, depth, self.flag.raised)
                 done = tree.visits[0] < end or upto == until or tree.branches[0] <= 1
                 result = _result(tree, kept, scratch, time.perf_counter() - started)
                 if on_info is not None:
@@ -96,14 +97,14 @@ class Uct:
 
 
 def _checked(options: UctOptions) -> UctOptions:
-    whole = ("playout", "expand", "keep", "breadth")
+    whole = ("keep", "breadth")
     given = {k: int(v) if k in whole else float(v) for k, v in options._asdict().items()}
     checked = UctOptions(**given)  # type: ignore[arg-type]  # whole numbers and floats, each in its place
     bad = [
         f"{name}={given[name]}"
-        for name, low in {"scale": 1e-6, "widen": 1.0, "expand": 1, "keep": 1}.items()
+        for name, low in {"scale": 1e-6, "widen": 1.0, "keep": 1}.items()
         if not given[name] >= low
-    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout", "breadth") if not given[name] >= 0]
+    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "breadth") if not given[name] >= 0]
     if not 0 <= checked.minimax <= 1:
         bad.append(f"minimax={checked.minimax}")
     if bad:
@@ -111,15 +112,13 @@ def _checked(options: UctOptions) -> UctOptions:
     return checked
 
 
-def _scratch(state: Any, size: int, seed: int) -> UctScratch:
+def _scratch(size: int) -> UctScratch:
     return UctScratch(
         actions=np.empty(size, np.int32),
         values=np.empty(size, np.float32),
         order=np.empty(size, np.int32),
-        steps=np.empty(int(kernels.max_steps(state)), np.int32),
         path=np.empty((MAX_DEPTH, 2), np.int32),
         depth=np.zeros(1, np.int64),
-        random=seeded(seed),
     )
 
 

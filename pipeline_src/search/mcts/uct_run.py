@@ -1,8 +1,8 @@
-"""The iterations of UCT: descend by the bound on the win rate, expand or play on, evaluate, back up.
+"""The iterations of UCT: descend by the bound on the win rate, expand, back up.
 
-UCT is by Kocsis and Szepesvari (2006). Extensions: progressive widening (Coulom, 2007; Chaslot et al., 2008), a few
-random plies before the evaluation in the Amazons (Lorentz, 2008), proven values (Winands et al., 2008), a share of the
-minimax value in addition to the mean (Lanctot et al., 2014), priors in the bound (Rosin, 2011).
+UCT is by Kocsis and Szepesvari (2006). Extensions: progressive widening (Coulom, 2007; Chaslot et al., 2008), proven
+values (Winands et al., 2008), a share of the minimax value in addition to the mean (Lanctot et al., 2014), priors in
+the bound (Rosin, 2011).
 """
 
 from math import exp, log, sqrt
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.evaluator import WIN, evaluate
 from pipeline_src.search.mcts.uct_tree import (
     EDGES,
     NODES,
@@ -26,7 +25,6 @@ from pipeline_src.search.mcts.uct_tree import (
     is_open,
     refresh,
 )
-from pipeline_src.search.mcts.xorshift import below
 
 MAX_DEPTH = 256
 """Largest number of actions in a line. A longer one is not followed further."""
@@ -39,14 +37,10 @@ class UctScratch(NamedTuple):
     values: Floats
     order: Ints
     """[A] each, A = `games.kernels.max_actions`."""
-    steps: Ints
-    """[`games.kernels.max_steps`]"""
     path: Ints
     """[MAX_DEPTH, 2]: nodes and edges of the current line."""
     depth: npt.NDArray[np.int64]
     """[1]: the longest line so far."""
-    random: npt.NDArray[np.uint64]
-    """[1]: see `xorshift`."""
 
 
 @njit(cache=True)
@@ -71,7 +65,7 @@ def choose_edge(tree: UctTree, node: int, options: UctOptions) -> int:
         if not is_open(worth, children[edge], closed):
             continue
         if tries == 0:
-            bound = win_rate(worth - options.fpu, scale)
+            bound = win_rate(worth, scale)
         else:
             bound = totals[edge] / tries
             if share > 0.0:
@@ -86,25 +80,7 @@ def choose_edge(tree: UctTree, node: int, options: UctOptions) -> int:
 
 
 @njit(cache=True)
-def _playout(state: Any, rollout: Any, evaluator: Any, scratch: UctScratch, plies: int) -> float:
-    """Return the value to the side to move after ``plies`` random plies; a ply is all steps of one side's turn."""
-    kernels.copy_into(state, rollout)
-    side = kernels.to_play(state)
-    for _ in range(plies):
-        mover = kernels.to_play(rollout)
-        while kernels.to_play(rollout) == mover:
-            over, result = kernels.outcome(rollout)
-            if over:
-                return result * WIN if mover == side else -result * WIN
-            count = kernels.write_steps(rollout, scratch.steps)
-            kernels.play_step(rollout, scratch.steps[below(scratch.random, count)])
-    over, result = kernels.outcome(rollout)
-    value = result * WIN if over else evaluate(rollout, evaluator)
-    return value if kernels.to_play(rollout) == side else -value
-
-
-@njit(cache=True)
-def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: UctOptions, scratch: UctScratch) -> None:
+def _iterate(tree: UctTree, state: Any, evaluator: Any, options: UctOptions, scratch: UctScratch) -> None:
     """Run one iteration from the open root. ``state`` is the root's, changed on the way and restored at the end."""
     node, depth, path = 0, 0, scratch.path
     while True:
@@ -116,7 +92,7 @@ def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: U
             break
         node = tree.child[edge]
     room = tree.used[NODES] < tree.first.size and tree.used[EDGES] + options.keep <= tree.action.size
-    if tree.child[edge] < 0 and tree.tries[edge] + 1 >= options.expand and room:
+    if tree.child[edge] < 0 and room:
         child = expand(
             tree,
             state,
@@ -130,11 +106,7 @@ def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: U
         )
         tree.child[edge] = child
         tree.worth[edge] = tree.value[child] if tree.side[child] == tree.side[node] else -tree.value[child]
-    side, seen = tree.side[node], float(tree.worth[edge])
-    if options.playout > 0 and abs(seen) < SURE:
-        seen = _playout(state, rollout, evaluator, scratch, options.playout)
-        seen = seen if kernels.to_play(state) == side else -seen
-    rate = win_rate(seen, options.scale)
+    side, rate = tree.side[node], win_rate(float(tree.worth[edge]), options.scale)
     scratch.depth[0] = max(scratch.depth[0], depth)
     for i in range(depth - 1, -1, -1):
         node, edge = path[i, 0], path[i, 1]
@@ -153,7 +125,6 @@ def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: U
 def iterate(
     tree: UctTree,
     state: Any,
-    rollout: Any,
     evaluator: Any,
     options: UctOptions,
     scratch: UctScratch,
@@ -166,7 +137,6 @@ def iterate(
     Args:
         tree: with the root expanded.
         state: state of the root; changed on the way and restored at the end.
-        rollout: another state of the same shape, scratch.
         evaluator: evaluator of the game (`search.evaluator`).
         options: see `UctOptions`.
         scratch: see `UctScratch`.
@@ -175,7 +145,7 @@ def iterate(
         flag: uint8 [1]; checked before every iteration.
     """
     while tree.visits[0] < until and tree.closed[0] == 0 and scratch.depth[0] < depth and flag[0] == 0:
-        _iterate(tree, state, rollout, evaluator, options, scratch)
+        _iterate(tree, state, evaluator, options, scratch)
 
 
 @njit(cache=True)

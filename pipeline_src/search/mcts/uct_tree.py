@@ -35,12 +35,6 @@ class UctOptions(NamedTuple):
     """Progressive widening: the exponent alpha, see `widen`."""
     minimax: float = 0.5
     """Share of the minimax value in the value of an edge; the rest is the mean of the results below it."""
-    fpu: float = 0.0
-    """First-play urgency: amount subtracted from the one-ply value of an unvisited edge, in the evaluation's unit."""
-    playout: int = 0
-    """Random plies before the evaluation of a leaf; with 0 its value is that of its best reply."""
-    expand: int = 1
-    """Number of visits of an edge at which its child is expanded."""
     keep: int = 48
     """Number of actions stored for a node other than the root, the best by one-ply value."""
     breadth: int = 0

@@ -43,7 +43,7 @@ def rank_turns(turns: RecordedTurns) -> Ranks:
     played, n = turns.actions(), turns.boards.shape[1] * turns.boards.shape[2]
     better, equal, legal = np.zeros((3, len(turns), len(CHOICES)), np.int64)
     ranks = Ranks(better, equal, legal, np.zeros(len(turns)), np.zeros(len(turns)))
-    evaluator = make_evaluator("amazons")
+    evaluator = make_evaluator()
     for row, state in enumerate(turns.states()):
         actions, values = one_ply_values(state, evaluator)
         place = np.flatnonzero(actions == played[row])

@@ -24,12 +24,11 @@ from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, 
 from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
 from pipeline_src.games.amazons.notation import format_move
 from pipeline_src.jit import njit
-from pipeline_src.learning.arrays import MANIFEST
+from pipeline_src.learning.arrays import MANIFEST, ArrayStream
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
 from pipeline_src.learning.disk import ByHash, DiskRows, room
 from pipeline_src.learning.split import SPLITS, assign_games, choose_samples
 from pipeline_src.learning.symmetry import COUNT
-from pipeline_src.learning.writer import ArrayStream
 from pipeline_src.records.parquet import read_batches
 from pipeline_src.records.record import SOURCES
 from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples

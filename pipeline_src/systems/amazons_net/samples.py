@@ -107,12 +107,8 @@ class Dataset:
         return slice(place["start"], place["stop"])
 
 
-def open_dataset(folder: Path | str, *, check_hashes: bool = False) -> Dataset:
-    """Map a data set into memory.
-
-    Args:
-        folder: what `build_dataset` wrote.
-        check_hashes: read all files through and compare their sha256 with the manifest's (about a second a GB).
+def open_dataset(folder: Path | str) -> Dataset:
+    """Map what `build_dataset` wrote into memory.
 
     Raises:
         ZugwerkError: no data set there, or one that is damaged or of another version; says which file and what to do.
@@ -128,6 +124,4 @@ def open_dataset(folder: Path | str, *, check_hashes: bool = False) -> Dataset:
         raise FOLDER.damaged(folder / MANIFEST, f"its splits {ends} do not cover its {count} samples")
     shapes = {field.name: (count, *field.shape(size)) for field in FIELDS}
     arrays = [FOLDER.map_array(folder / f"{f.name}.npy", f.dtype, shapes[f.name]) for f in FIELDS]
-    if check_hashes:
-        FOLDER.check_hashes(folder, manifest)
     return Dataset(Samples(*arrays), manifest)

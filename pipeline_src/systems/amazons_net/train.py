@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import StepSeed, torch_seed
-from pipeline_src.learning.fit import Curves, fit
+from pipeline_src.learning.fit import Curves, by_step, fit
 from pipeline_src.learning.lightning import (
     Callback,
     CSVLogger,
@@ -28,7 +28,6 @@ from pipeline_src.learning.lightning import (
     Trainer,
 )
 from pipeline_src.learning.ranks import level, summed
-from pipeline_src.learning.schedule import by_step
 from pipeline_src.project.code import digest
 from pipeline_src.systems.amazons_net.data import AmazonsData, NetInput, Plan, StepInput
 from pipeline_src.systems.amazons_net.losses import MODELS, argmax_choice, coordinates, value_error

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float32]
 Answer = tuple[Floats, Floats]
 """Policy logits [B, N] and values [B] in -1..1 to the side to move."""
 Run = Callable[[Planes], Answer]
-BackendName = Literal["auto", "torch", "onnx", "onnx-int8", "cuda"]
+BackendName = Literal["auto", "torch", "torch-bf16", "onnx", "onnx-int8", "cuda"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A net in torch: on the CPU, and on a GPU in bf16 with one CUDA graph for each batch in flight."""
+"""A net in torch: on the CPU, in float32 or bf16, and on a GPU in bf16 with one CUDA graph for each batch in flight."""
 
 from typing import NamedTuple
 
@@ -14,10 +14,11 @@ from pipeline_src.systems.gomoku_zero.models import ZeroModel, folded, info_of
 class TorchBackend(Synchronous):
     """Channels last, no autograd, batch norms folded into the convolutions."""
 
-    def __init__(self, model: ZeroModel, threads: int = 1) -> None:
-        """``threads`` is the number of torch's threads here only."""
+    def __init__(self, model: ZeroModel, threads: int = 1, bf16: bool = False) -> None:
+        """``threads`` is the number of torch's threads here only; ``bf16`` is the net's type."""
         super().__init__(self._run, info_of(model))
-        self.net = folded(model.net).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.type = torch.bfloat16 if bf16 else torch.float32
+        self.net = folded(model.net).to(self.type, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.threads = threads
 
     def _run(self, planes: Planes) -> Answer:
@@ -26,8 +27,8 @@ class TorchBackend(Synchronous):
             torch.set_num_threads(self.threads)
         try:
             with torch.inference_mode():
-                logits, values = self.net(torch.from_numpy(planes).float())
-            return logits.numpy(), values.numpy()
+                logits, values = self.net(torch.from_numpy(planes).to(self.type))
+            return logits.float().numpy(), values.float().numpy()
         finally:
             if before != self.threads:
                 torch.set_num_threads(before)

@@ -158,8 +158,8 @@ def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName =
     Args:
         model: a ``.pt`` or ``.onnx`` file, the bytes of an ONNX model, or a model in memory.
         backend: ``auto`` is cuda where there is a GPU, else onnx where its packages are, else torch; of an ONNX model
-            always onnx. ``onnx-int8`` computes with 8-bit integers, calibrated on positions of random play: faster and
-            not quite the same player, so let a match clear it first.
+            always onnx. ``onnx-int8`` computes with 8-bit integers, calibrated on positions of random play, and
+            ``torch-bf16`` in bf16: faster and not quite the same player, so let a match clear them first.
         threads: of the CPU.
 
     Raises:
@@ -176,7 +176,7 @@ def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName =
 
 
 def _open_onnx(content: bytes, name: str, backend: BackendName, threads: int) -> Backend:
-    if backend in ("torch", "cuda"):
+    if backend in ("torch", "torch-bf16", "cuda"):
         raise ZugwerkError(f"{name}: the {backend} backend runs model.pt, not an ONNX model")
     return OnnxBackend(as_int8(content) if backend == "onnx-int8" else content, threads, name)
 
@@ -186,10 +186,10 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
     loaded = load_model(model) if isinstance(model, str | Path) else model
     backend = resolve(backend)
-    if backend == "torch":
+    if backend in ("torch", "torch-bf16"):
         from pipeline_src.systems.gomoku_zero.backends_torch import TorchBackend
 
-        return TorchBackend(loaded, threads)
+        return TorchBackend(loaded, threads, bf16=backend == "torch-bf16")
     if backend == "cuda":
         from pipeline_src.systems.gomoku_zero.backends_torch import CudaBackend
 

@@ -227,8 +227,9 @@ class GomokuSelfPlay(Params):
     opening_bound: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Largest value of an opening for either side by the net that plays; worse ones are drawn again, up to twenty
     times. 1 accepts any."""
-    backend: Literal["auto", "torch", "onnx", "onnx-int8", "cuda"] = "auto"
-    """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch."""
+    backend: Literal["auto", "torch", "torch-bf16", "onnx", "onnx-int8", "cuda"] = "auto"
+    """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch. torch-bf16 is for
+    CPUs that multiply bf16."""
     chunk: Count = 64
     """Number of positions in a forward pass. Smaller batches are padded, so that an answer depends on its position
     only."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src import streams
 from pipeline_src.arena.balance import central_cells
-from pipeline_src.arena.journal import Journal, pack, run_kept, unpack
+from pipeline_src.arena.journal import Journal, each_kept, pack, unpack
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.game import Game
@@ -52,8 +52,8 @@ def play_round(work: Work) -> None:
     together = lock_step(params) if searched else 1
     title = f"generation {work.number:02d}: self-play"
     with Journal(work.folder / "games.journal.jsonl", {}) as journal:
-        texts = run_kept(partial(play_games, model, work), tasks, work.parallel, title, journal, together=together)
-    played = [unpack(text) for text in texts]
+        texts = each_kept(partial(play_games, model, work), tasks, work.parallel, title, journal, together=together)
+        played = [unpack(text) for text in texts]
     new = make_games(
         rules.size_of(work.number),
         rules.variant,

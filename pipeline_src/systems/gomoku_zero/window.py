@@ -20,7 +20,7 @@ from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.moves import legal
 from pipeline_src.jit import njit
-from pipeline_src.learning.writer import ArrayStream
+from pipeline_src.learning.arrays import ArrayStream
 from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 
 MANIFEST = "manifest.json"

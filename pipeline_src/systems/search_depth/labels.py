@@ -86,7 +86,7 @@ class _Labeller(Player):
     def __init__(self, game: DepthGame, params: DepthLabelParams) -> None:
         self.game, self.params, self.number, self.found = game, params, 0, Labelled()
         self.player = depth_player(read_options(DepthOptions, PlayerText.parse(game.player())))
-        self.squares = SquareSearch(make_evaluator("amazons"), game.simulations, game.plies)
+        self.squares = SquareSearch(make_evaluator(), game.simulations, game.plies)
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`."""

@@ -194,7 +194,7 @@ class NetDepth(Chooser):
         from pipeline_src.systems.search_depth.chooser import load_depth_model  # and torch, which others do without
 
         self.model = load_depth_model(path, confidence=confidence, shares=shares)
-        self.squares = SquareSearch(make_evaluator("amazons"), simulations, plies)
+        self.squares = SquareSearch(make_evaluator(), simulations, plies)
         self.forward_nodes = forward_nodes
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:

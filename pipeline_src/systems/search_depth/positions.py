@@ -165,12 +165,8 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
         write_json(aside / MANIFEST, {**manifest, **own, "sha256": hashes})
 
 
-def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPositions:
-    """Map a data set into memory.
-
-    Args:
-        path: what `write_positions` wrote.
-        check_hashes: read all files through and compare their sha256 with the manifest's.
+def open_positions(path: Path | str) -> DepthPositions:
+    """Map what `write_positions` wrote into memory.
 
     Raises:
         ZugwerkError: none there, or a damaged one, or one with labels outside its classes; names the file.
@@ -186,8 +182,6 @@ def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPosi
         _check_classes(arrays[label], folder / f"{label}.npy", manifest["lowest"], manifest["highest"])
     if len(sides := arrays["to_play"]) and not 0 <= sides.min() <= sides.max() <= 1:
         raise FOLDER.damaged(folder / "to_play.npy", f"sides are 0 and 1, not {sides.min()} to {sides.max()}")
-    if check_hashes:
-        FOLDER.check_hashes(folder, manifest)
     return DepthPositions(**arrays, manifest=manifest, path=folder)
 
 

@@ -16,10 +16,9 @@ from torch.special import log_ndtr
 
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import own_folder, torch_seed
-from pipeline_src.learning.fit import Curves, fit
+from pipeline_src.learning.fit import Curves, by_step, fit
 from pipeline_src.learning.lightning import LightningModule, OptimizerLRScheduler
 from pipeline_src.learning.ranks import share, summed
-from pipeline_src.learning.schedule import by_step
 from pipeline_src.project.code import digest
 from pipeline_src.systems.search_depth.batches import DepthBatch, DepthBatches, balance, class_counts, read_planes
 from pipeline_src.systems.search_depth.net import (

@@ -137,7 +137,7 @@ class Child:
             return Chosen(move="", thought=None, only=only_board(player))
         rules, position = placed(task.place, self._rng, Clock(**task.clock.model_dump()) if task.clock else None)
         player = self._player(task, position)
-        task = task.model_copy(update={"player": plays_as(task.place.game, task.player, position.state)})
+        task = task.model_copy(update={"player": plays_as(task.place.game, task.player, position.start)})
         if task.infinite and not player.searches:
             raise ZugwerkError(f"player {task.player} does not search, so it has no values to show; take another one")
         self._answer(Answer(id=number, stage="thinking"))

@@ -64,6 +64,9 @@ class LadderChoice(Message):
     """The levels of a board, the weakest first: the players ``level:1``, ``level:2`` and so on."""
 
     size: int
+    """Size of the board that their Elo was measured on."""
+    sizes: tuple[int, ...]
+    """Sizes of all boards that have these levels."""
     variant: str
     levels: tuple[LevelChoice, ...]
 

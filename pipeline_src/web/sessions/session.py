@@ -8,14 +8,12 @@ from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import level_words
-from pipeline_src.players.player import OneBoard
 from pipeline_src.web.engine.pool import EngineError, Engines, Thinking
 from pipeline_src.web.engine.tasks import Answer, Call, Chosen, Task, TimeLeft
 from pipeline_src.web.messages.message import Message
 from pipeline_src.web.messages.play import (
     PERSON,
     Act,
-    Board,
     Choice,
     Clocks,
     Ending,
@@ -152,7 +150,7 @@ class Session:
             id=self.name,
             place=self.game.place,
             seats=self._seats,
-            levels=(self._level(0, board), self._level(1, board)),
+            levels=(self._level(0), self._level(1)),
             board=board.model_copy(update={"winner": self.winner}),
             ended=self._ended or ("board" if self.game.winner else None),
             opening=self._step,
@@ -165,10 +163,11 @@ class Session:
             formats=self.game.formats,
         )
 
-    def _level(self, side: int, board: Board) -> str:
-        # the variant of the Amazons is that of the start alone
-        variant = "standard" if board.game == "amazons" else self.game.place.variant
-        return level_words(OneBoard(board.height, board.width, variant), board.game, self._seats[side])
+    def _level(self, side: int) -> str:
+        from pipeline_src.players.levels import BOARDS
+
+        game = self.game.place.game
+        return level_words(BOARDS[game](self.game.start), game, self._seats[side]) if game in BOARDS else ""
 
     # What a person does.
 

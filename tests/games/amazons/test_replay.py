@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.games.amazons import board, turns
-from pipeline_src.games.amazons.replay import replay
+from pipeline_src.games.amazons.turns import replay
 
 
 def slowly(state, actions):

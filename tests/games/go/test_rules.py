@@ -6,8 +6,7 @@ import pytest
 
 from pipeline_src.games import go, kernels
 from pipeline_src.games.go import board, moves
-from pipeline_src.games.go.replay import play_actions, replay
-from pipeline_src.games.go.turns import lead
+from pipeline_src.games.go.turns import lead, play_actions, replay
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
 from tests.games.go.reference import SlowGo

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
 from pipeline_src.games.go import board, notation, setup
-from pipeline_src.games.go.diagram import diagram, standing
+from pipeline_src.games.go.notation import diagram, standing
 
 SIDES = st.integers(3, 25)
 

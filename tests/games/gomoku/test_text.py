@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import board, notation, setup
-from pipeline_src.games.gomoku.diagram import diagram, standing
+from pipeline_src.games.gomoku.notation import diagram, standing
 
 SIDES = st.integers(3, 25)
 VARIANTS = st.sampled_from(["freestyle", "exact", "freestyle-3", "exact-4", "freestyle-6", "renju", "caro", "caro-4"])

@@ -26,9 +26,9 @@ def test_limits_are_read(text, limit):
 
 
 def test_options_are_read():
-    options = make("alphabeta:width=7,width4=3,table_mb=2,killers=1,scout=0,aspiration=1.5").searcher.searcher.options
+    options = make("alphabeta:width=7,width4=3,table_mb=2,futility=1.5").searcher.searcher.options
     assert options.widths == (7, 7, 3)
-    assert (options.table_mb, options.killers, options.scout, options.aspiration) == (2.0, 1, False, 1.5)
+    assert (options.table_mb, options.futility) == (2.0, 1.5)
     standard = make("alphabeta").searcher.searcher.options.widths
     assert make("alphabeta:width3=9").searcher.searcher.options.widths == (standard[0], 9, 9)
 

@@ -17,7 +17,7 @@ def test_one_ply_plays_turn_with_worst_evaluation_for_opponent():
 def test_one_ply_evaluates_all_legal_turns():
     evaluator = make_evaluator()
     for state in random_states(8, size=6):
-        turns, values = one_ply_values(state)
+        turns, values = one_ply_values(state, evaluator)
         assert turns.tolist() == amazons.legal_actions(state).tolist()
         assert np.allclose(values, [-value_of(amazons.play(state, int(a)), evaluator) for a in turns])
 

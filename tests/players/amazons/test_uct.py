@@ -15,9 +15,9 @@ def chosen(text, states, seed=1):
     return player(text).choose([Position(state, np.random.default_rng(seed)) for state in states])
 
 
-def test_actions_are_legal_and_follow_the_seed_alone():
+def test_actions_are_legal_and_the_same_each_time():
     states = random_states(6, 6)
-    for text in ("uct:nodes=40", "uct:iterations=60,playout=2,expand=4"):
+    for text in ("uct:nodes=40", "uct:iterations=60,prior=0"):
         actions = chosen(text, states)
         assert all(amazons.is_legal(state, action) for state, action in zip(states, actions, strict=True))
         assert chosen(text, states) == actions
@@ -26,8 +26,8 @@ def test_actions_are_legal_and_follow_the_seed_alone():
 
 
 def test_the_text_sets_limits_and_options():
-    found = player("uct:iterations=7,movetime=50,c=0.25,keep=9,tree=100")
+    found = player("uct:iterations=7,movetime=50,c=0.25,prior=2,tree=100")
     assert found.limit == Limit(nodes=7, movetime_ms=50)
     search = found.searcher.searcher
-    assert (search.options.c, search.options.keep, search.nodes) == (0.25, 9, 100)
+    assert (search.options.c, search.options.prior, search.nodes) == (0.25, 2.0, 100)
     assert player("uct").limit == Limit(movetime_ms=1000)

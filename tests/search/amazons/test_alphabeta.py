@@ -63,9 +63,7 @@ def test_tiny_boards_have_results_of_exhaustive_search(fen):
     assert np.sign(-solve(left, {}, 1)) == np.sign(exact)
 
 
-@pytest.mark.parametrize(
-    "options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False), Options(widths=(0,), aspiration=2.0)]
-)
+@pytest.mark.parametrize("options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False)])
 @pytest.mark.parametrize("fen", SMALL[:6])
 def test_values_at_each_depth_equal_search_without_cuts(fen, options):
     state = board.from_fen(fen)
@@ -212,7 +210,7 @@ def test_single_action_is_played_at_once_on_time_only():
 
 
 def test_options_and_limits_out_of_range_are_refused():
-    for wrong in ({"widths": ()}, {"widths": (-1,)}, {"table_mb": -1.0}, {"aspiration": float("nan")}, {"killers": -1}):
+    for wrong in ({"widths": ()}, {"widths": (-1,)}, {"table_mb": -1.0}, {"killers": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Options(**wrong)
 

@@ -1,12 +1,14 @@
 """Alpha-beta and minimax with the evaluation of Gomoku: what they see, and that they see the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
-from pipeline_src.search.gomoku.evaluation import make_evaluator
+from pipeline_src.search.gomoku.evaluation import LOST, make_evaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.minimax import Minimax
 from tests.search.gomoku.positions import cells, position, random_states
@@ -175,6 +177,12 @@ def test_searches_agree_at_each_depth_with_plain_search(size, variant, depth):
         assert len(values) == 1
         if i < 4 and len(gomoku.legal_actions(state)) < 40:
             assert values.pop() == pytest.approx(negamax(copy(state), make_evaluator(), depth))
+
+
+def test_a_certain_threat_has_its_value_where_losses_need_no_proof():
+    state, limit = gomoku.from_fen("9/9/9/9/3xxx3/9/2oo5/2o6/9 b"), Limit(depth=2)
+    found = AlphaBeta(make_evaluator(), replace(FULL, proofs=False)).search(state, limit)
+    assert found.value == Minimax(make_evaluator()).search(state, limit).value == LOST
 
 
 def test_small_games_are_played_to_their_end():

@@ -1,9 +1,12 @@
 """The engine: its tree against a plain one, what it must not miss, its limits."""
 
 from dataclasses import replace
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
@@ -64,7 +67,7 @@ class Plain:
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4"])
 def test_the_tree_is_that_of_a_plain_search(variant):
     rng, looked, stop = np.random.default_rng(1), 0, np.zeros(1, np.uint8)
-    table, found, proofs = pvs.make_table(1), fours.make_space(), threats.make_table(1 << 10)
+    table, found = pvs.make_table(1), fours.make_space()
     for i in range(40):
         lines = make_lines(random_position(rng, 7, variant, int(rng.integers(6, 26))))
         if lines.counts[0, SURE:].any():
@@ -76,7 +79,7 @@ def test_the_tree_is_that_of_a_plain_search(variant):
         before = [column.copy() for column in (lines.cells, lines.classes, lines.worth, lines.scores)]
         for depth in (1, 2):
             space.counts[[pvs.GENERATION, pvs.OLDEST]] = 2 * i + depth
-            value = pvs.search(lines, 0, space, table, found, threat_space, proofs, depth)
+            value = pvs.search(lines, 0, space, table, found, threat_space, depth)
             try:
                 assert value == Plain(lines, space, threat_space).value(0, depth)
             except TooLargeError:
@@ -193,6 +196,37 @@ def test_limits():
     seen = []
     ENGINE.search(state, Limit(depth=4), on_info=seen.append)
     assert [one.depth for one in seen] == sorted(one.depth for one in seen)
+
+
+def test_several_threads_share_a_search_on_time():
+    engine, limit = Engine(Options(threads=3, table_mb=1)), Limit(movetime_ms=50)
+    for seed in range(4):
+        state = random_position(np.random.default_rng(seed), 15, "freestyle", 10)
+        found = engine.search(state, limit)
+        assert len(engine.others) == 2
+        assert found.action in gomoku.legal_actions(state)
+        assert found.seconds < 2
+    assert engine.search(state, Limit(nodes=500)) == replace(
+        Engine(Options(table_mb=1)).search(state, Limit(nodes=500)), seconds=ANY
+    )
+
+
+@given(
+    st.integers(-pvs.WIN, pvs.WIN),
+    st.integers(-1, 1000),
+    st.integers(0, 64),
+    st.integers(0, 2),
+    st.integers(1, 1 << 21),
+)
+def test_an_entry_is_found_as_it_was_stored_and_not_with_a_half_of_another(value, move, depth, bound, generation):
+    table, key = pvs.make_table(0), np.uint64(0x9E3779B97F4A7C15)
+    pvs.store(table, key, generation, depth, bound, value, move, 0)
+    data = pvs.find(table, key, generation)
+    assert (pvs.move_of(data), pvs.find(table, key, generation + 1)) == (move, -1)
+    pvs.expect(table, key, generation, 7)
+    assert pvs.move_of(pvs.find(table, key, generation)) == 7
+    table.slots[:, 1] ^= np.uint64(1)
+    assert pvs.find(table, key, generation) == -1
 
 
 def test_the_empty_board_and_a_finished_game():

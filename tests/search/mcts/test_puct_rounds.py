@@ -113,9 +113,7 @@ def test_trees_step_together_or_not_at_all():
     trees, one_by_one = planted(states), planted(states)
     for some in (trees, one_by_one):
         some.simulate(np.full(5, 40, np.int32))
-    best = trees.best_steps()
-    table = trees.table()
-    assert best.tolist() == [int(trees.steps(g)[trees.best(g)]) for g in range(5)]
+    best, table = np.array([trees.steps(g)[trees.best(g)] for g in range(5)], np.int32), trees.table()
     for g in range(5):
         n = table.counts[g]
         assert table.steps[g, :n].tolist() == trees.steps(g).tolist()
@@ -156,7 +154,7 @@ def test_memory_stays_bounded_over_a_whole_game():
             break
         assert trees.forest.done[0] == 100
         assert trees.forest.used_nodes[0] <= 120
-        trees.advance_all(trees.best_steps())
+        trees.advance(0, int(trees.steps(0)[trees.best(0)]))
     assert kernels.outcome(row(trees.roots, 0))[0]
     assert trees.forest.done[0] == trees.forest.used_nodes[0] == 0
     assert not trees.steps(0).size
@@ -172,7 +170,7 @@ trees = PuctTrees(state, 1, uniform, nodes=50, per_tree=2)
 trees.plant(0, state)
 for _ in range(3):
     trees.simulate(np.array([20], np.int32))
-    trees.advance_all(trees.best_steps())
+    trees.advance(0, int(trees.steps(0)[trees.best(0)]))
 print(trees.table().visits.tolist())
 """
 

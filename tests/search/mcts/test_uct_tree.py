@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pipeline_src.search.mcts.uct_run import choose_edge, win_rate
-from pipeline_src.search.mcts.uct_tree import SURE, UctOptions, best_first, new_tree, refresh
+from pipeline_src.search.mcts.uct_run import win_rate
+from pipeline_src.search.mcts.uct_tree import SURE, best_first, new_tree, refresh
 from pipeline_src.search.mcts.xorshift import below, seeded
 
 
@@ -44,16 +44,6 @@ def test_exact_values_decide():
     assert node_of([loss, loss + 5], [1, 1]) == (loss + 5, 1)
     assert node_of([loss, loss + 5], [1, 1], rest=-2.0) == (-2.0, 1)  # of the others nothing is proven
     assert node_of([loss, loss + 5], [1, 1], rest=loss - 1) == (loss + 5, 1)
-
-
-def test_first_play_urgency_lowers_untried_edges():
-    tree = new_tree(2, 2, 0)
-    tree.first[0], tree.branches[0], tree.visits[0], tree.child[:2] = 0, 2, 1, -1
-    tree.worth[:2], tree.tries[:2], tree.total[0] = [5.0, 4.8], [1, 0], win_rate(4.5, 4.0)
-    plain = UctOptions(c=0.0, prior=0.0, minimax=0.0)
-    assert choose_edge(tree, 0, plain) == 1
-    assert choose_edge(tree, 0, plain._replace(fpu=0.2)) == 1
-    assert choose_edge(tree, 0, plain._replace(fpu=0.4)) == 0
 
 
 def test_win_rates_are_logistic_odd_and_certain_for_exact_values():

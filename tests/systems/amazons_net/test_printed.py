@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from pipeline_src.project.profile import profile_names
-from pipeline_src.systems.amazons_net.printed import departures, printed_words
+from pipeline_src.systems.amazons_net.declaration import departures, printed_words
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
 

@@ -16,7 +16,7 @@ from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_m
 from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
 
 CONFIG = SMALL["plain"]
-BACKENDS = ("torch", "onnx", "onnx-int8")
+BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -74,8 +74,9 @@ def test_backends_agree() -> None:
     answers = {name: ZeroEvaluator(open_backend(made, name), CONFIG.positions, 8)(*batch) for name in BACKENDS}
     for mine, theirs in zip(answers["torch"], answers["onnx"], strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-4)
-    for mine, theirs in zip(answers["onnx-int8"], answers["onnx"], strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=0.1)
+    for name in ("torch-bf16", "onnx-int8"):
+        for mine, theirs in zip(answers[name], answers["onnx"], strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=0.1)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

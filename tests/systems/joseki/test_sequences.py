@@ -5,7 +5,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.games.go.replay import replay
+from pipeline_src.games.go.turns import replay
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.corners import BLACK, PASS, WHITE, format_pattern, window_of
 from pipeline_src.systems.joseki.made import ELSEWHERE, make_games, textbook

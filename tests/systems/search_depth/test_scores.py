@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.arena.score import clustered_mean
-from pipeline_src.systems.search_depth.jackknife import jackknife
 from pipeline_src.systems.search_depth.scores import (
     accuracy,
     confusion,
     f1_scores,
+    jackknife,
     layer_growth,
     macro_f1,
     nodes_to_depth,

@@ -41,8 +41,9 @@ function listed(players, { name, options }) {
 }
 
 export class PlayerPicker {
-  constructor({ label, about, levels, note, text, ontext, onboard }) {
-    Object.assign(this, { label, about, levels, note, ontext, onboard });
+  /** ``board`` names the board on which the levels' strength was measured, if it is another one. */
+  constructor({ label, about, levels, board, note, text, ontext, onboard }) {
+    Object.assign(this, { label, about, levels, board, note, ontext, onboard });
     const known = text && (this.levelOf(parsePlayer(text)) || listed(about.players, parsePlayer(text)));
     Object.assign(this, parsePlayer(known ? text : levels.length ? `level:${Math.ceil(levels.length / 2)}` : USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
@@ -68,10 +69,10 @@ export class PlayerPicker {
     });
     const group = (label, options, chosen) => h("optgroup", { label }, options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
     put(names,
-      this.levels.length ? group("Levels", this.levels.map((one, k) => [`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]), level && this.text) : null,
+      this.levels.length ? group(this.board ? `Levels, Elo on ${this.board}` : "Levels", this.levels.map((one, k) => [`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]), level && this.text) : null,
       group("Players and their options", about.players.map((one) => [one.title, one.title]), player.title));
     if (level) {
-      put(this.element, field(this.label, names, `Elo ${number(level.elo)} on this board, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));
+      put(this.element, field(this.label, names, `Elo ${number(level.elo)} on ${this.board ? `${this.board}, not measured on this board` : "this board"}, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));
       this.ontext(this.text);
       return;
     }

@@ -92,9 +92,10 @@ export function showSetup(root, params) {
 
     function picker(name, label) {
       const own = `${name} ${setup.game}`;
-      const levels = about.ladders.find((one) => one.size === setup.size && one.variant === setup.variant)?.levels || [];
-      const note = levels.length ? "" : `There are no levels on this board. Strength is measured on ${about.ladders.map((one) => `${one.size} × ${one.size} ${one.variant}`).join(", ")}.`;
-      return new PlayerPicker({ label, about, levels: params.fen ? [] : levels, note, text: setup[own], ontext: (text) => { setup[own] = text; },
+      const ladder = about.ladders.find((one) => one.sizes.includes(setup.size) && one.variant === setup.variant);
+      const board = ladder && ladder.size !== setup.size ? `${ladder.size} × ${ladder.size}` : "";
+      const note = ladder ? "" : `There are no levels on this board. Strength is measured on ${about.ladders.map((one) => `${one.size} × ${one.size} ${one.variant}`).join(", ")}.`;
+      return new PlayerPicker({ label, about, levels: ladder && !params.fen ? ladder.levels : [], board, note, text: setup[own], ontext: (text) => { setup[own] = text; },
         onboard: (only) => { if (only && !shared && (only.height !== setup.size || only.variant !== setup.variant)) { redo({ size: only.height, variant: only.variant }); toast(`This player plays on ${only.height} × ${only.width}, ${only.variant}.`); } } });
     }
   }
