@@ -1,9 +1,10 @@
 """Memory and time of the stages that read and write games, by number of games; prints a table.
 
-Games are random, of compiled kernels; they stay in the folder for later runs. Memory is
-the peak of a process's allocations, then of all its pages: those of mapped files the system takes back. Example:
+Games are random, of compiled kernels; they stay in the folder for later runs. Memory is the peak of what one process
+allocates, the stage's or the largest that it starts, then of all pages of the stage's: those of mapped files the
+system takes back. Example:
 
-    python -m bench.memory amazons joseki --games 1000 10000 --folder /tmp/many
+    python -m bench.memory amazons joseki crawl depth --games 1000 10000 --folder /tmp/many
 """
 
 import argparse
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from bench.measure import environment
 from pipeline_src.games.amazons.board import AmazonsState, initial_state
@@ -47,9 +49,19 @@ AT_ONCE = 5_000
 PLIES = 48
 """Plies of a game of Go: it then has about as many new patterns as a made one."""
 STAGES = {
-    "amazons": ("pipeline_src.stages.amazons_parse", "pipeline_src.stages.amazons_samples", "bench.memory --read"),
-    "joseki": ("pipeline_src.stages.joseki_records", "pipeline_src.stages.joseki_build"),
+    "amazons": ("amazons_parse", "amazons_samples", "amazons_read", "amazons_evaluate --model residual"),
+    "joseki": ("joseki_records", "joseki_build", "joseki_evaluate"),
+    "crawl": ("amazons_crawl",),
+    "depth": ("depth_label",),
 }
+"""Stages by kind of games; `read_training` is another one here."""
+ARCHIVES = {
+    "amazons": "artifacts/records/amazons/games.parquet",
+    "joseki": "artifacts/records/joseki/games.parquet",
+    "crawl": "artifacts/raw/amazons/archive.parquet",
+}
+QUICK_LABELS = {"nodes_per_ms": 1, "simulations": 1, "plies": 0}
+"""Params of the section ``depth_game`` with which a label takes little time."""
 POLL_S = 0.2
 
 
@@ -117,7 +129,7 @@ def write_archive(kind: str, games: int, path: Path) -> None:
     pages = path.parents[2] / "raw" / kind / "pages"
     with pq.ParquetWriter(path, schema(), compression="zstd", write_page_checksum=True) as file:
         for first in range(1, games + 1, AT_ONCE):
-            made = amazons_games if kind == "amazons" else joseki_games
+            made = joseki_games if kind == "joseki" else amazons_games
             records = list(made(first, min(AT_ONCE, games + 1 - first)))
             file.write_table(pa.table({name: [getattr(r, name) for r in records] for name in schema().names}, schema()))
             if kind == "amazons":
@@ -144,6 +156,22 @@ def write_pages(pages: Path, records: list[GameRecord]) -> None:
         folder.rmdir()
 
 
+def write_params(games: int, path: Path) -> None:
+    """Write the params of this checkout, for as many games."""
+    params = yaml.safe_load((CHECKOUT / "params.yaml").read_text())
+    params["joseki_records"]["made"]["games"] = params["depth_label"]["games"] = games
+    params["depth_game"] |= QUICK_LABELS
+    path.write_text(yaml.safe_dump(params))
+
+
+def write_nets(path: Path) -> None:
+    """Write untrained nets of the fewest filters."""
+    from pipeline_src.systems.amazons_net.models import save_nets
+    from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+
+    save_nets(path, AmazonsNets(AmazonsConfig(width=0.01)))
+
+
 def measured(command: list[str], folder: Path, checkout: Path) -> tuple[float, float, float]:
     """Processor seconds of a command, and the peaks in MiB of its allocations and of its resident pages."""
     process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, env=environment(checkout))
@@ -152,12 +180,25 @@ def measured(command: list[str], folder: Path, checkout: Path) -> tuple[float, f
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             break
-        text = Path(f"/proc/{process.pid}/status").read_text()
-        own = max(own, sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("RssAnon")))
+        own = max(own, *map(allocated, (process.pid, *children(process.pid))))
         time.sleep(POLL_S)
     if status:
         raise SystemExit(f"{' '.join(command)}: status {status}")
     return usage.ru_utime + usage.ru_stime, own / 1024, usage.ru_maxrss / 1024
+
+
+def children(process: int) -> list[int]:
+    """Processes that a process has started."""
+    return [int(pid) for file in Path(f"/proc/{process}/task").glob("*/children") for pid in file.read_text().split()]
+
+
+def allocated(process: int) -> int:
+    """KiB that a process has allocated, 0 if it has ended."""
+    try:
+        text = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("RssAnon"))
 
 
 def read_training() -> None:
@@ -189,15 +230,16 @@ def main() -> None:
     for kind in options.kinds:
         for games in options.games:
             folder = (options.folder / f"{kind}-{games}").resolve()
-            archive = folder / "artifacts/records" / kind / "games.parquet"
-            if not archive.exists():
-                write_archive(kind, games, archive)
-            params = (CHECKOUT / "params.yaml").read_text().replace("games: 1000\n", f"games: {games}\n")
-            (folder / "params.yaml").write_text(params)
+            folder.mkdir(parents=True, exist_ok=True)
+            if kind in ARCHIVES and not (folder / ARCHIVES[kind]).exists():
+                write_archive(kind, games, folder / ARCHIVES[kind])
+            write_params(games, folder / "params.yaml")
+            write_nets(folder / "artifacts/models/amazons/residual/nets.pt")
             for command in STAGES[kind]:
-                stage = command.split()[0].rpartition(".")[2] if "--read" not in command else "amazons_read"
+                stage, *words = command.split()
                 if options.stages is None or stage in options.stages:
-                    seconds, own, peak = measured(command.split(), folder, options.checkout)
+                    module = ["bench.memory", "--read"] if stage == "amazons_read" else [f"pipeline_src.stages.{stage}"]
+                    seconds, own, peak = measured([*module, *words], folder, options.checkout)
                     print(f"| `{stage}` | {games:,} | {seconds:.1f} | {own:,.0f} | {peak:,.0f} |", flush=True)
 
 

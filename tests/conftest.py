@@ -1,12 +1,15 @@
 """Settings for all tests."""
 
 import contextlib
+import faulthandler
+import gc
 import importlib
 import os
 import signal
 from pathlib import Path
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from pipeline_src.players import amazons, gomoku
@@ -33,7 +36,19 @@ LONGEST = (
 """The longest files of both suites. Those that wait and those that compute take turns."""
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
+    """The modules and tests stay until the end, so the garbage collector need not look through them each time."""
+    gc.disable()
+    try:
+        _import_all(session)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _import_all(session):
     """Testers side by side begin to import at different files: what one has made, the others then find on disk.
 
     That is compiled files with rewritten assertions, and kernels of tests that play games when they are imported.
@@ -61,6 +76,20 @@ def pytest_collection_modifyitems(items):
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     places = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """No signal ends a kernel at its test's time limit: a little later the process ends, with a trace of the test."""
+    mark, given = item.get_closest_marker("timeout"), item.config.getoption("timeout")
+    limit = mark.args[0] if mark else float(item.config.getini("timeout") if given is None else given)
+    if limit:
+        stderr = item.config.stash[fault_handler_stderr_fd_key]
+        faulthandler.dump_traceback_later(1.2 * limit, exit=True, file=stderr)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

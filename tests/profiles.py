@@ -2,6 +2,8 @@
 
 from functools import cache
 
+import yaml
+
 from pipeline_src.project.profile import LAPTOP, merged_text
 from tests.layout.imports import ROOT
 
@@ -10,3 +12,9 @@ from tests.layout.imports import ROOT
 def profile_text(name):
     """The params file of a profile; the laptop's is params.yaml as it stands."""
     return (ROOT / "params.yaml").read_text() if name == LAPTOP else merged_text(name, ROOT)
+
+
+@cache
+def profile_tree(name):
+    """The params of a profile as nested dicts, which nobody changes."""
+    return yaml.safe_load(profile_text(name))

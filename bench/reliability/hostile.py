@@ -29,7 +29,7 @@ from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.raw import RawGame, read_raw, write_raw
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject, write_rejects
+from pipeline_src.records.rejects import Reject, open_rejects
 from pipeline_src.records.sgf import parse_sgf, write_sgf
 from pipeline_src.records.sgf_files import read_files
 from pipeline_src.report.provenance import hardware
@@ -76,7 +76,9 @@ class Attack:
             return
         _written([one for one in found if isinstance(one, GameRecord)], self.out)
         if rejects := [one for one in found if isinstance(one, Reject)]:
-            write_rejects(rejects, self.out / "rejects.parquet")
+            with open_rejects(self.out / "rejects.parquet") as rows:
+                for one in rejects:
+                    rows.add(one)
         if raw := list({one.gid: one for one in found if isinstance(one, RawGame)}.values()):
             write_raw(self.out / "raw", raw)
             assert len(list(read_raw(self.out / "raw"))) == len(raw)

@@ -27,8 +27,9 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.systems.joseki.accuracy import Named, ask, compare, number_rows, rates, spread, timings
+from pipeline_src.systems.joseki.accuracy import Named, ask, compare, join_named, number_rows, rates, spread, timings
 from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.corners import PASS
 from pipeline_src.systems.joseki.lookup import code_index
 from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
 
@@ -76,7 +77,7 @@ def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[
     """Return the registry's figures, and the other numbers of the tables."""
     whole, counts, growth = tally(records, len(records), 20)
     steps = walk(records).steps
-    index, positions = code_index(whole), spread(steps, POSITIONS)
+    index, positions = code_index(whole), spread([steps], int((steps.point != PASS).sum()), POSITIONS)
     times, compared = timings(whole, index, positions), compare(whole, index, positions)
     pruned, unpruned = folds(records)
     named, named_unpruned = rates(pruned), rates(unpruned)
@@ -113,11 +114,7 @@ def folds(records: Sequence[GameRecord]) -> tuple[Named, Named]:
         tested = ask(seen, order[fold::FOLDS], LONGEST, FEWEST_GAMES)
         for kept, named in ((pruned, tested.pruned), (unpruned, tested.unpruned)):
             kept.append(named._replace(game=named.game * FOLDS + fold))
-    return _joined(pruned), _joined(unpruned)
-
-
-def _joined(parts: list[Named]) -> Named:
-    return Named._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return join_named(pruned), join_named(unpruned)
 
 
 def scale(records: Sequence[GameRecord], sizes: Sequence[int]) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,7 @@ def _pattern(entry: str | Mapping[str, Any]) -> str:
     return re.sub(r"\$\{[^}]*\}", "*", path)
 
 
+@cache
 def _meet(one: str, other: str) -> bool:
     """Whether two paths, in which ``*`` is any part of a name, are the same, or one lies in the other."""
     pairs = zip(Path(one).parts, Path(other).parts, strict=False)

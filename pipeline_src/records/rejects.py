@@ -5,14 +5,15 @@ stopped before the turns; ``reason``, one of `REASONS`; ``detail``, a sentence f
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
-from pipeline_src.records.parquet import Rows
+from pipeline_src.files import write_json, written_aside
+from pipeline_src.records.parquet import Rows, open_records
+from pipeline_src.records.record import GameRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,12 +76,48 @@ def open_rejects(path: Path | str) -> Iterator[Rows]:
         rows.finish()
 
 
-def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
-    """Write rejects as one Parquet file, sorted by gid; return their number. The file is replaced as a whole."""
-    with open_rejects(path) as rows:
-        for reject in rejects:
-            rows.add(reject)
-    return len(rows.gids)
+class Read(Protocol):
+    """A usable game."""
+
+    @property
+    def record(self) -> GameRecord:
+        """The game."""
+
+
+def sort_results(
+    results: Iterable[Read | Reject],
+    count: Callable[[], dict[str, Any]],
+    source: Path | str,
+    *,
+    games: Path,
+    rejects: Path,
+    report: Path,
+) -> None:
+    """Write an archive of the games among some results, a file of the rejects, and a report.
+
+    Args:
+        results: what was read, one by one.
+        count: returns the report after the last result; has ``rows``, ``games`` and ``rejects_by_reason``.
+        source: where the results come from, for messages.
+        games: path of the archive.
+        rejects: path of the file of rejects.
+        report: path of the report.
+
+    Raises:
+        ZugwerkError: not one usable game, or two with the same gid; an archive that was there stays.
+    """
+    with open_records(games) as kept:
+        with open_rejects(rejects) as left:
+            for result in results:
+                if isinstance(result, Reject):
+                    left.add(result)
+                else:
+                    kept.add(result.record)
+        found = count()
+        write_json(report, found)
+        if not found["games"]:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in found["rejects_by_reason"].items() if n)
+            raise ZugwerkError(f"{source}: not one usable game among {found['rows']} ({reasons}); see {rejects}")
 
 
 def shown(text: str) -> str:

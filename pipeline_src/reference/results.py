@@ -15,6 +15,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import merged_text
 from pipeline_src.reference.sections import SECTIONS
+from pipeline_src.reference.spread import spread
 from pipeline_src.reference.tables import code, table, value_code
 from pipeline_src.report.figures import LAPTOP, figures
 from pipeline_src.report.matches import match_table
@@ -238,5 +239,6 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
+    "spread": lambda _found, folder, _words: spread(folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }

@@ -6,6 +6,7 @@ Writes, under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the 
 the times ``evaluate.timings.json``.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pipeline_src.games.go.board import copy_state
 from pipeline_src.games.go.setup import initial_state
 from pipeline_src.games.go.turns import play_actions
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.parquet import each_record
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
 from pipeline_src.systems.joseki.accuracy import ask, compare, is_held_out, number_rows, rates, spread, timings
@@ -27,10 +28,11 @@ from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.lookup import code_index
 from pipeline_src.systems.joseki.params import JosekiBuildParams, JosekiEvaluateParams
 from pipeline_src.systems.joseki.recommend import recommend
-from pipeline_src.systems.joseki.sequences import walk
+from pipeline_src.systems.joseki.sequences import each_steps
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REPORTS = Path("artifacts/reports/joseki")
+WORK = Path("work/joseki_evaluate")
 SHOWN = 12
 """Recommendations in the table and on the picture."""
 
@@ -43,19 +45,23 @@ def main() -> None:
     """
     build, params = load(JosekiBuildParams, "joseki_build"), load(JosekiEvaluateParams, "joseki_evaluate")
     seed = load_value(int, "seed")
-    records = read_records(GAMES)
-    held_out = [record for record in records if is_held_out(record, params.held_out, seed)]
-    seen = [record for record in records if not is_held_out(record, params.held_out, seed)]
-    if not held_out or not seen:
-        raise ZugwerkError(f"{GAMES}: {len(records)} games are too few to hold out {params.held_out} of them")
-    tested = ask(seen, held_out, build.moves, build.fewest_games)
+    sides = np.array([is_held_out(record, params.held_out, seed) for record in each_record(GAMES)], bool)
+
+    def games(held_out: bool) -> Iterator[GameRecord]:
+        return (record for record, side in zip(each_record(GAMES), sides, strict=True) if side == held_out)
+
+    if sides.all() or not sides.any():
+        raise ZugwerkError(f"{GAMES}: {len(sides)} games are too few to hold out {params.held_out} of them")
+    WORK.mkdir(parents=True, exist_ok=True)
+    tested = ask(games(False), games(True), build.moves, build.fewest_games, WORK)
     write_table(REPORTS / "accuracy.csv", number_rows(tested.pruned))
-    index, positions = code_index(tested.whole), spread(walk(seen, build.moves).steps, params.positions)
+    positions = spread(each_steps(games(False), build.moves), tested.moves, params.positions)
+    index = code_index(tested.whole)
     compared = compare(tested.whole, index, positions)
     unpruned = rates(tested.unpruned)
     metrics: dict[str, Any] = {
-        "games": len(seen),
-        "held_out": len(held_out),
+        "games": int((~sides).sum()),
+        "held_out": int(sides.sum()),
         "moves": len(tested.pruned.rank),
         **{name: one.as_metrics() for name, one in rates(tested.pruned).items()},
         "whole": {name: unpruned[name].as_metrics() for name in ("hit_rate", "recommend_top1", "recommend_top3")},
@@ -66,7 +72,7 @@ def main() -> None:
         "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
     }
     write_json(REPORTS / "evaluate.json", metrics)
-    show(prune(tested.whole, build.fewest_games), held_out[0], params.shown_ply)
+    show(prune(tested.whole, build.fewest_games), next(games(True)), params.shown_ply)
     write_json(REPORTS / "evaluate.timings.json", timings(tested.whole, index, positions))
 
 

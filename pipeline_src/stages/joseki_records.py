@@ -8,6 +8,7 @@ it makes or reads only the missing games: finished ones are kept under ``work/``
 
 import dataclasses
 import hashlib
+import itertools
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -15,15 +16,13 @@ from pathlib import Path
 
 from pipeline_src.arena.journal import Journal, each_kept, stage_journal
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
-from pipeline_src.records.parquet import open_records
 from pipeline_src.records.raw import list_shards, read_raw
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject, open_rejects
+from pipeline_src.records.rejects import Reject, sort_results
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
 from pipeline_src.systems.joseki.made import EVENT, GameCounts, make_games
@@ -35,6 +34,8 @@ REPORT = Path("artifacts/reports/joseki/records.json")
 PAGES = Path("artifacts/raw/joseki/pages")
 WORK = Path("work/joseki_records")
 FIRST_GID = 1
+FILES_AT_ONCE = 10_000
+"""Files of a folder or tar that are in memory."""
 
 Results = list[SgfGame | Reject]
 
@@ -48,20 +49,15 @@ def main() -> None:
     params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
     identity = {"made": params.made.model_dump(), "seed": seed}
     counts = GameCounts()
-    with stage_journal(WORK, "pipeline_src.stages.joseki_records", identity) as journal, open_records(GAMES) as games:
-        with open_rejects(REJECTS) as rejects:
+    with stage_journal(WORK, "pipeline_src.stages.joseki_records", identity) as journal:
+
+        def results() -> Iterator[SgfGame | Reject]:
             for found in _results(params, seed, journal):
                 result = _long_enough(found, params.min_plies)
                 counts.add(result)
-                if isinstance(result, Reject):
-                    rejects.add(result)
-                else:
-                    games.add(result.record)
-        report = counts.report()
-        write_json(REPORT, report)
-        if not report["games"]:
-            reasons = ", ".join(f"{n} {reason}" for reason, n in report["rejects_by_reason"].items() if n)
-            raise ZugwerkError(f"{params.source}: not one usable game of {report['rows']} ({reasons}); see {REJECTS}")
+                yield result
+
+        sort_results(results(), counts.report, params.source, games=GAMES, rejects=REJECTS, report=REPORT)
     shutil.rmtree(WORK)
 
 
@@ -88,12 +84,14 @@ def make_some(made: MadeGames, seed: int, tasks: list[tuple[int]]) -> list[GameR
 
 def _read(path: Path, journal: Journal) -> Iterator[SgfGame | Reject]:
     """The games of a folder or tar, numbered in its order."""
-    tasks = {
+    parallel, gids = load(Parallel, "parallel"), itertools.count(FIRST_GID)
+    files = enumerate(read_files(path))
+    while tasks := {
         f"{at} {name} {hashlib.sha256(data).hexdigest()}": (name, data)
-        for at, (name, data) in enumerate(read_files(path))
-    }
-    found = each_kept(read_some, tasks, load(Parallel, "parallel"), "files", journal, kind=Results)
-    return (_numbered(result, FIRST_GID + at) for at, result in enumerate(result for some in found for result in some))
+        for at, (name, data) in itertools.islice(files, FILES_AT_ONCE)
+    }:
+        for some in each_kept(read_some, tasks, parallel, "files", journal, kind=Results):
+            yield from (_numbered(result, next(gids)) for result in some)
 
 
 def read_some(files: list[tuple[str, bytes]]) -> list[Results]:

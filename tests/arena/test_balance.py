@@ -78,7 +78,7 @@ def test_canonical_form_is_shared_by_symmetries_and_keeps_side():
 def test_each_side_wins_once_from_an_opening(monkeypatch):
     monkeypatch.setattr(openings, "ATTEMPTS", 10)
     start, played = gomoku.initial_state(9), [30, 60, 120]
-    found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
+    found = balanced_openings("gomoku", start, 1, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
     for opening in found:
         winners = set()
         for nodes in played:

@@ -456,6 +456,9 @@ def test_model_offers_its_own_games(brain):
     assert one.ask("START 9", "BEGIN", count=2) == ["OK", "0,0"]
     one.send("INFO rule 1")
     assert one.ask("TURN 5,5")[0].startswith("ERROR variant exact")
+    note, done = one.ask("START 9", count=2)  # the size is right, and the rule may still change
+    assert note.startswith("MESSAGE variant exact")
+    assert done == "OK"
 
 
 def test_verbose(brain):

@@ -50,6 +50,7 @@ def test_all_known_renju_positions_are_right(measure):
     assert measure("--only", "renju")["renju_suite"]["value"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 def test_brain_is_timed_while_another_process_is_busy(measure):
     brain = f"'{sys.executable}' -m pipeline_src.cli gomoku brain --player random"

@@ -4,7 +4,6 @@ import re
 from collections import namedtuple
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
@@ -16,10 +15,10 @@ from pipeline_src.systems.gomoku_zero.declaration import weights
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net
 from pipeline_src.systems.gomoku_zero.params import GomokuNet
 from tests.layout.imports import ROOT
-from tests.profiles import profile_text
+from tests.profiles import profile_tree
 
-LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
-NIGHT = yaml.safe_load(profile_text("overnight"))
+LAPTOP = profile_tree("laptop")
+NIGHT = profile_tree("overnight")
 Usage = namedtuple("Usage", "total used free")
 
 
@@ -48,7 +47,7 @@ def test_windows_of_self_play_dominate_a_long_run():
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
 def test_every_profile_has_an_estimate(name):
-    params = yaml.safe_load(profile_text(name))
+    params = profile_tree(name)
     assert disk.REST < needed(graph_targets(params), params) < 1 << 40
 
 

@@ -4,7 +4,6 @@ import logging
 from collections import namedtuple
 
 import pytest
-import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import disk, memory
@@ -12,10 +11,10 @@ from pipeline_src.project.memory import DVC, MIB, OTHER, WORKER, available, chec
 from pipeline_src.project.schedule import Places
 from pipeline_src.project.targets import read_places
 from tests.layout.imports import ROOT
-from tests.profiles import profile_text
+from tests.profiles import profile_tree
 
-LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
-PROFILES = {name: yaml.safe_load(profile_text(name)) for name in ("smoke", "overnight", "paper")}
+LAPTOP = profile_tree("laptop")
+PROFILES = {name: profile_tree(name) for name in ("smoke", "overnight", "paper")}
 BATCH = {"batch": 128}
 MEASURED = PROFILES["paper"] | {
     "amazons_archive": {"games": 40},
@@ -75,7 +74,7 @@ def test_parallel_targets_are_estimated_by_their_largest_sum():
 
 @pytest.mark.parametrize("name", ["laptop", *sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml"))])
 def test_more_jobs_take_more_memory_in_every_profile(name):
-    params = LAPTOP if name == "laptop" else yaml.safe_load(profile_text(name))
+    params = profile_tree(name)
     sizes = [needed(disk.graph_targets(params), params, jobs, PLACES) for jobs in (1, 2, 3, 4, 8)]
     assert sizes == sorted(sizes)
     assert 500 * MIB < sizes[0] < 1 << 36

@@ -9,10 +9,10 @@ import yaml
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.children import Children
 from pipeline_src.project.graph import reached, read_graph
-from pipeline_src.project.profile import merged_text
 from pipeline_src.project.schedule import Places
 from pipeline_src.project.targets import changed_targets, read_places, read_targets, select
 from tests.layout.imports import ROOT
+from tests.profiles import profile_tree
 
 GRAPH = {"code": set(), "a_train@x": {"code"}, "a_train@y": {"code"}, "b_page": {"a_train@x"}, "b_last": {"b_page"}}
 
@@ -98,8 +98,7 @@ def test_a_stage_declares_its_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("profile", ["laptop", *(path.stem for path in (ROOT / "profiles").glob("*.yaml"))])
 def test_every_profile_has_the_numbers_of_places(profile: str) -> None:
-    laptop = (ROOT / "params.yaml").read_text()
-    params = yaml.safe_load(laptop if profile == "laptop" else merged_text(profile, ROOT, laptop))
+    params = profile_tree(profile)
     found = read_places(ROOT, params)
     assert found["depth_match"].most == params["parallel"]["workers"]
     assert found["amazons_train"].least == params["torch_threads"]

@@ -11,7 +11,7 @@ from pipeline_src.records import go_index
 from pipeline_src.records.go_index import default_path, load, update
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import write_rejects
+from pipeline_src.records.rejects import open_rejects
 
 GAMES = {
     "a.sgf": "(;SZ[9]PB[ann]PW[bob]RE[B+R];B[cc];W[gg])",
@@ -138,7 +138,8 @@ def test_bad_file_is_reported_and_not_read_again(folder, tmp_path, monkeypatch):
     (folder / "bad.sgf").write_text("(;SZ[9];B[cc];W[cc])")
     (folder / "gomoku.sgf").write_text("(;GM[4]SZ[15];B[hh])")
     (folder / "numbers.parquet").write_bytes(b"PAR1 torn")
-    write_rejects([], folder / "rejects.parquet")
+    with open_rejects(folder / "rejects.parquet"):
+        pass
     index = update(tmp_path / "index", folder)
     bad, torn = index.problems()
     assert "bad.sgf: White's move C7 is occupied" in bad

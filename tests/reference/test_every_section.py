@@ -3,17 +3,18 @@
 import ast
 import importlib
 import math
+import re
 from contextlib import nullcontext
 
 import pytest
-import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build, load
 from pipeline_src.reference.sections import SECTIONS, check_params
-from tests.layout.imports import ROOT, modules
+from tests.layout.imports import ROOT, modules, parsed
+from tests.profiles import profile_tree
 
-TREE = yaml.safe_load((ROOT / "params.yaml").read_text())
+TREE = profile_tree("laptop")
 WRONG = [None, "", "x", "../x", "\x00", True, -1, 0, 1, 1.5, 10**30, -1e300, math.nan, math.inf, [], [None], ["x"], {}]
 WRONG += [{"x": 1}, {"x": None}, [[]], [1, 2, 3], "9" * 5000]
 
@@ -21,7 +22,9 @@ WRONG += [{"x": 1}, {"x": None}, [[]], [1, 2, 3], "9" * 5000]
 def loaded():
     """Section, function and model of each ``load`` and ``load_part`` in the sources that names all three."""
     for name, path in modules().items():
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        if not re.search(r"\bload(_part)?\(", path.read_text()):
+            continue
+        nodes = list(ast.walk(parsed(path)))
         home = {one.name: node.module for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
         for node in nodes:
             match node:

@@ -12,7 +12,7 @@ from pipeline_src.reference.__main__ import FOLDER, outdated
 from pipeline_src.reference.params import params_page
 from pipeline_src.reference.sections import SECTIONS, ParamsFile, TopLevel
 from tests.layout.imports import ROOT
-from tests.profiles import profile_text
+from tests.profiles import profile_text, profile_tree
 
 pytestmark = pytest.mark.usefixtures("shipped")
 
@@ -39,7 +39,7 @@ def test_page_with_other_params_or_missing_is_out_of_date(project):
 
 
 def test_every_section_is_on_the_page():
-    tree = yaml.safe_load((ROOT / "params.yaml").read_text())
+    tree = profile_tree("laptop")
     assert {*ParamsFile.model_fields} == {*TopLevel.model_fields, *SECTIONS} == {*tree}
 
 
@@ -81,8 +81,7 @@ def test_params_and_profiles_fit_their_schemas():
 
 @pytest.mark.parametrize("name", ["laptop", *(path.stem for path in profiles())])
 def test_all_params_of_every_profile_are_read(name):
-    text = profile_text(name)
-    found = build(ParamsFile, yaml.safe_load(text), "params", "params.yaml")
+    found = build(ParamsFile, profile_tree(name), "params", "params.yaml")
     assert found.profile == name
     assert found.amazons_match.loss in found.amazons_models.trained
     assert max(map(int, found.gomoku_generations)) == len(found.gomoku_generations) + 1

@@ -48,10 +48,13 @@ def has_line(board, side):
     return False
 
 
-@njit(allocates=True)
-def _copy_into(state, other):
-    other.board[:] = state.board
-    other.turn[:] = state.turn
+@njit
+def _copy_into(state, other):  # cell by cell: numba takes seconds to compile an assignment of arrays
+    for r in range(state.board.shape[0]):
+        for c in range(state.board.shape[1]):
+            other.board[r, c] = state.board[r, c]
+    for i in range(state.turn.size):
+        other.turn[i] = state.turn[i]
 
 
 @njit
@@ -69,11 +72,15 @@ def _position_hash(state):
     return key
 
 
-@njit(allocates=True)
+@njit
 def _outcome(state):
     if has_line(state.board, 1 - state.turn[0]):
         return True, -1.0
-    return bool((state.board != 0).all()), 0.0
+    for r in range(state.board.shape[0]):
+        for c in range(state.board.shape[1]):
+            if state.board[r, c] == 0:
+                return False, 0.0
+    return True, 0.0
 
 
 @njit

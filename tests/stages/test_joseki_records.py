@@ -86,7 +86,7 @@ def write_archive(folder):
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_folder_and_its_tar_give_the_same_games(project, workers):
+def test_folder_and_its_tar_give_the_same_games(project, monkeypatch, workers):
     write_archive(project / "games")
     write_params(project, "games")
     stage.main()
@@ -108,6 +108,7 @@ def test_folder_and_its_tar_give_the_same_games(project, workers):
         for path in sorted((project / "games").iterdir()):
             tar.add(path, arcname=f"../{path.name}")
     write_params(project, "games.tar.gz", workers=workers)
+    monkeypatch.setattr(stage, "FILES_AT_ONCE", 2)
     stage.main()
     assert stage.GAMES.read_bytes() == first
     assert rejects()[1]["detail"].startswith("../d.sgf: ")
@@ -117,7 +118,7 @@ def test_no_usable_game_fails_and_says_why(project):
     (project / "games").mkdir()
     (project / "games" / "a.sgf").write_text("(;SZ[9];B[cc])")
     write_params(project, "games")
-    with pytest.raises(ZugwerkError, match=r"games: not one usable game of 1 \(1 other_variant\); see .*rejects"):
+    with pytest.raises(ZugwerkError, match=r"games: not one usable game among 1 \(1 other_variant\); see .*rejects"):
         stage.main()
     assert not stage.GAMES.exists()
 

@@ -13,6 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.ladders import ladders
 from pipeline_src.records.parquet import read_records
+from pipeline_src.web import play as page
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS
 from pipeline_src.web.engine.pool import Thinking
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
@@ -414,8 +415,10 @@ def test_a_name_cannot_be_guessed(client):
     assert json.dumps(sorted(names)).isascii()
 
 
-def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch):
+@pytest.mark.parametrize("games", [["gomoku"], pytest.param([*USUAL], marks=pytest.mark.slow)])
+def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch, games):
     done, own = [], Thinking.last
+    monkeypatch.setattr(page, "USUAL", {game: USUAL[game] for game in games})
 
     async def last(thinking):
         answer = await own(thinking)
@@ -425,7 +428,7 @@ def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch):
     monkeypatch.setattr(Thinking, "last", last)
     with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
         client.get("/api/none")
-        wanted = [player for game in USUAL for player in (session.HINT[game], ANALYSTS[game][0])]
+        wanted = [player for game in games for player in (session.HINT[game], ANALYSTS[game][0])]
         wait(lambda: len(done) == len(wanted), 120)
     assert [player for player, move in done if move] == wanted
 

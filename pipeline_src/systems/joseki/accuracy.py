@@ -6,7 +6,8 @@ corner where they were played.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +15,14 @@ import numpy.typing as npt
 
 from pipeline_src.arena.score import Score, clustered_rate
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.build import build_library
 from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move
 from pipeline_src.systems.joseki.corners import PASS, POINTS, SIDE, Window
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.lookup import NOT_FOUND, CodeIndex, look_up, look_up_paper
 from pipeline_src.systems.joseki.pattern_code import mix, pattern_codes, symmetric_codes
 from pipeline_src.systems.joseki.recommend import rank_moves
-from pipeline_src.systems.joseki.sequences import Steps, fingerprint, select, walk
+from pipeline_src.systems.joseki.sequences import Steps, chunks, each_steps, fingerprint, select, walk
 
 TOP = 3
 
@@ -93,27 +94,50 @@ class Tested(NamedTuple):
 
     whole: Library
     """Library of the games seen, without a threshold."""
+    moves: int
+    """Number of local moves of the games seen."""
     pruned: Named
     """Moves named by the library without rare moves."""
     unpruned: Named
     """Moves named by the whole library."""
 
 
-def ask(seen: Sequence[GameRecord], held_out: Sequence[GameRecord], moves: int, fewest_games: int) -> Tested:
+def ask(
+    seen: Iterable[GameRecord],
+    held_out: Iterable[GameRecord],
+    moves: int,
+    fewest_games: int,
+    folder: Path | None = None,
+) -> Tested:
     """Build of the games seen, ask for all local moves of the others.
 
     Args:
-        seen: games that the library and the baseline are of.
-        held_out: games whose moves are asked for.
+        seen: games that the library and the baseline are of, at least one.
+        held_out: games whose moves are asked for, at least one.
         moves: local moves of a corner sequence at most.
         fewest_games: moves of fewer games are dropped.
+        folder: where work is kept, as for `room`.
     """
-    builder = Builder(longest=moves)
-    builder.add(seen)
-    whole = builder.library()
-    counts, asked = point_counts(walk(seen, moves).steps, moves), walk(held_out, moves).steps
-    pruned = name_moves(prune(whole, fewest_games), counts, asked)
-    return Tested(whole, pruned, name_moves(whole, counts, asked))
+    counts, played = np.zeros((moves + 1, POINTS), np.int64), 0
+
+    def counted() -> Iterator[GameRecord]:
+        nonlocal counts, played
+        for chunk in chunks(seen):
+            steps = walk(chunk, moves).steps
+            counts, played = counts + point_counts(steps, moves), played + int((steps.point != PASS).sum())
+            yield from chunk
+
+    whole = build_library(counted(), moves, folder)
+    kept = prune(whole, fewest_games)
+    named = [
+        (name_moves(kept, counts, steps), name_moves(whole, counts, steps)) for steps in each_steps(held_out, moves)
+    ]
+    return Tested(whole, played, *(join_named(parts) for parts in zip(*named, strict=True)))
+
+
+def join_named(parts: Iterable[Named]) -> Named:
+    """Moves of several sets of games as one."""
+    return Named._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def rates(named: Named) -> dict[str, Score]:
@@ -169,11 +193,14 @@ def compare(library: Library, index: CodeIndex, steps: Steps) -> Compared:
     return Compared(len(steps.point), found, found_by_paper, strangers, named)
 
 
-def spread(steps: Steps, count: int) -> Steps:
-    """At most ``count`` of the local moves, evenly spaced, passes left out."""
-    played = np.flatnonzero(steps.point != PASS)
-    chosen = played[np.linspace(0, len(played) - 1, min(count, len(played))).astype(int)] if len(played) else played
-    return select(steps, chosen)
+def spread(parts: Iterable[Steps], moves: int, count: int) -> Steps:
+    """At most ``count`` of the ``moves`` local moves in some steps, evenly spaced, passes left out."""
+    chosen, at, found = np.linspace(0, moves - 1, min(count, moves)).astype(int), 0, list[Steps]()
+    for steps in parts:
+        played = np.flatnonzero(steps.point != PASS)
+        found.append(select(steps, played[chosen[(chosen >= at) & (chosen < at + len(played))] - at]))
+        at += len(played)
+    return Steps._make(np.concatenate(columns) for columns in zip(*found, strict=True))
 
 
 def timings(library: Library, index: CodeIndex, steps: Steps) -> dict[str, float]:

@@ -234,6 +234,15 @@ def tally(
     return Tally(library, metrics, growth)
 
 
+def build_library(records: Iterable[GameRecord], longest: int = LONGEST, folder: Path | None = None) -> Library:
+    """Build a library of games, at least one, and count nothing; for the arguments see `tally`."""
+    builder, parts, records = Builder(longest=longest), list[Library](), iter(records)
+    while some := list(islice(records, GAMES_AT_ONCE)):
+        builder.add(some)
+        parts.append(_on_disk(builder.take(), folder).library)
+    return merge_all(parts, folder).library
+
+
 def _on_disk(part: Part, folder: Path | None) -> Part:
     def moved(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         rows = DiskRows(folder, array.dtype, array.shape[1:])

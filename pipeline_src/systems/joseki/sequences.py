@@ -10,7 +10,7 @@ the next move is then of the pattern as it stands. Handicap stones are part of t
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -156,7 +156,16 @@ def _start(variant: str) -> GoState:
     return initial_state(BOARD, variant)
 
 
-def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[list[GameRecord]]:
+def each_steps(records: Iterable[GameRecord], longest: int = LONGEST) -> Iterator[Steps]:
+    """Steps of some games at a time, as `walk` has them of all."""
+    first = 0
+    for chunk in chunks(records):
+        steps = walk(chunk, longest).steps
+        yield steps._replace(game=steps.game + np.int32(first))
+        first += len(chunk)
+
+
+def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterator[list[GameRecord]]:
     """The records in lists of ``size``, the last one perhaps shorter."""
     chunk: list[GameRecord] = []
     for record in records:

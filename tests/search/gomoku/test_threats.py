@@ -57,7 +57,7 @@ def test_proven_wins_are_won_in_full_playout(variant):
     rng, both = np.random.default_rng(5), [0, 0]
     for _ in range(30):
         state = random_position(rng, 4, variant, int(rng.integers(8, 14)))
-        best, found = best_result(gomoku.to_fen(state)), SOLVER.solve(state, Limit(nodes=20_000))
+        best, found = best_result(state), SOLVER.solve(state, Limit(nodes=20_000))
         assert not found.win or best == 1, gomoku.to_fen(state)
         both[0] += best == 1
         both[1] += found.win

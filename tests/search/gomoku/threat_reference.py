@@ -1,45 +1,46 @@
 """Forced wins, slow and obvious: every legal move of both sides, and the rules' own functions."""
 
-from functools import cache
-
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import format_variant
-from pipeline_src.games.gomoku.setup import from_board, from_fen, to_fen
+from pipeline_src.games.gomoku.setup import from_board
 
 
 def legal(state):
     return [int(action) for action in gomoku.legal_actions(state)]
 
 
-def winning(state):
-    """Actions that end the game with a line of the side to move."""
-    return [action for action in legal(state) if gomoku.winner(gomoku.play(state, action)) not in (None, "draw")]
+def wins(state):
+    """Whether an action ends the game with a line of the side to move."""
+    return any(gomoku.winner(gomoku.play(state, action)) not in (None, "draw") for action in legal(state))
 
 
-@cache
-def best_result(fen):
+def best_result(state, known=None):
     """1, 0 or -1 to the side to move, all lines played to their end."""
-    state, best = from_fen(fen), -1
-    if winning(state):
-        return 1
-    for action in legal(state):
-        after = gomoku.play(state, action)
-        best = max(best, 0 if gomoku.winner(after) == "draw" else -best_result(to_fen(after)))
-        if best == 1:
-            break
-    return best
+    known = {} if known is None else known
+    key = state.board.tobytes()  # the number of stones says who is to move
+    if key not in known:
+        after = [gomoku.play(state, action) for action in legal(state)]
+        ends, best = [gomoku.winner(one) for one in after], -1
+        if any(end not in (None, "draw") for end in ends):
+            best = 1
+        for one, end in zip(after, ends, strict=True):
+            if best == 1:
+                break
+            best = max(best, 0 if end == "draw" else -best_result(one, known))
+        known[key] = best
+    return known[key]
 
 
 def wins_by_fours(state, fours=6):
     """Whether the side to move wins by at most so many fours in a row, each of which has one answer."""
-    if winning(state):
+    if wins(state):
         return True
     for action in legal(state) if fours else ():
         after = gomoku.play(state, action)
         passed = from_board(after.board, 1 - gomoku.to_play(after), format_variant(after))
-        if gomoku.winner(after) is not None or winning(after) or not winning(passed):
+        if gomoku.winner(after) is not None or wins(after) or not wins(passed):
             continue
-        answers = [a for a in legal(after) if not winning(gomoku.play(after, a))]
+        answers = [a for a in legal(after) if not wins(gomoku.play(after, a))]
         if not answers or (len(answers) == 1 and wins_by_fours(gomoku.play(after, answers[0]), fours - 1)):
             return True
     return False
@@ -63,7 +64,7 @@ def refutation(solver, state, limit):
             reply = gomoku.play(after, answer)
             if gomoku.winner(reply) is not None:
                 return [found.line[0], answer]
-            key = to_fen(reply)
+            key = reply.board.tobytes()
             if key in seen:
                 continue
             seen.add(key)

@@ -24,10 +24,10 @@ def count_state(total: int = 0, side: int = 0) -> CountState:
     return CountState(np.array([total]), np.array([side]))
 
 
-@njit(allocates=True)
+@njit
 def _copy_into(state, other):
-    other.sum[:] = state.sum
-    other.turn[:] = state.turn
+    other.sum[0] = state.sum[0]
+    other.turn[0] = state.turn[0]
 
 
 @njit

@@ -1,15 +1,16 @@
+from copy import deepcopy
+
 import pytest
-import yaml
 
 from pipeline_src.project.profile import profile_names
 from pipeline_src.systems.amazons_net.declaration import departures, printed_words
 from tests.layout.imports import ROOT
-from tests.profiles import profile_text
+from tests.profiles import profile_tree
 
 
 def tree(profile, **changed):
     """Params of a profile with other values, by the end of their keys."""
-    params = yaml.safe_load(profile_text(profile))
+    params = deepcopy(profile_tree(profile))
     for name, value in changed.items():
         section = "amazons_match" if name == "loss" else "amazons_train"
         assert name in params[section]

@@ -7,10 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import dvclive.live
 import pytest
 import torch
 import yaml
 from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.loggers.logger import DummyLogger
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
@@ -19,12 +21,15 @@ from pipeline_src.learning import checkpoints
 from pipeline_src.learning.checkpoints import Resumed, find_checkpoint
 from pipeline_src.project.params import load
 from pipeline_src.stages import amazons_train
+from pipeline_src.systems.amazons_net import train as training
 from pipeline_src.systems.amazons_net.data import Plan, StepInput, net_input
 from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
 from pipeline_src.systems.amazons_net.train import MEASURES, AmazonsModule, train, work_folder
 from tests.systems.amazons_net.samples import RESIDUAL, SECTION, params, write_dataset
+
+LIVE_LOGGER = training._live_logger
 
 
 def module_and_batch(dataset, model, count, **changed):
@@ -134,6 +139,30 @@ def test_zero_weight_turns_train_only_the_value(dataset):
     assert found["l2"] != expected["l2"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unwatched():
+    """Trainings leave no curves to watch, for which DVCLive opens the repository each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_live_logger", lambda folder: DummyLogger())
+        yield
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Trainings leave curves; DVCLive leaves the repository open."""
+    monkeypatch.setattr(training, "_live_logger", LIVE_LOGGER)
+    opened, get_dvc_repo = [], dvclive.live.get_dvc_repo
+
+    def get():
+        opened.append(get_dvc_repo())
+        return opened[-1]
+
+    monkeypatch.setattr(dvclive.live, "get_dvc_repo", get)
+    yield
+    for repo in opened:
+        repo.close()
+
+
 class KilledError(Exception):
     """Stands for a SIGKILL: nothing of ours catches it."""
 
@@ -210,7 +239,7 @@ def stop_after_saving(monkeypatch, pattern):
     ],
     ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "before_removal"],
 )
-@pytest.mark.parametrize("model", ["cross_entropy", "residual"])
+@pytest.mark.parametrize("model", ["cross_entropy", pytest.param("residual", marks=pytest.mark.slow)])
 def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path, monkeypatch, stop, where, model):
     with monkeypatch.context() as killing:
         stop(killing, where)
@@ -275,15 +304,15 @@ def test_checkpoints_within_an_epoch_change_nothing(dataset, whole, tmp_path):
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
-def test_lightning_writes_curves_without_dvclive(dataset, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "dvclive.lightning", None)
+def test_lightning_writes_curves_without_dvclive(dataset, watched, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dvclive.lightning", None)
     run(dataset, tmp_path)
     lines = (tmp_path / "live" / "metrics.csv").read_text().splitlines()
     assert len(lines) == 3
     assert "validation_loss" in lines[0]
 
 
-def test_dvclive_writes_curves_and_summary(dataset, tmp_path, monkeypatch):
+def test_dvclive_writes_curves_and_summary(dataset, watched, tmp_path, monkeypatch):
     with monkeypatch.context() as killing:
         stop_in_step(killing, 11)
         with pytest.raises(KilledError):
@@ -382,6 +411,15 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     assert not list(amazons_train.WORK.iterdir())
 
 
+def test_missing_data_set_is_named_with_its_stage(project):
+    with pytest.raises(
+        ZugwerkError, match=f"^{amazons_train.SAMPLES}: no such data set; `dvc repro amazons_samples` makes it$"
+    ):
+        amazons_train.run("cross_entropy")
+    assert not Path("artifacts").exists()
+
+
+@pytest.mark.slow
 def test_command_without_data_set_fails_in_one_line(project):
     running = command(project)
     _, errors = running.communicate(timeout=240)

@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -58,6 +59,12 @@ def undisturbed(tmp_path_factory):
     return folder / "artifacts"
 
 
+@pytest.fixture
+def first(undisturbed, setting):
+    """The first generation is made."""
+    shutil.copytree(undisturbed, "artifacts", ignore=shutil.ignore_patterns("02*"))
+
+
 def test_a_generation_leaves_games_window_models_and_report(undisturbed):
     for number in (1, 2):
         files = GenerationFiles(number, undisturbed)
@@ -107,8 +114,7 @@ def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
 
 
 @pytest.mark.parametrize("phase", ["play_round", "learn", "play_gate", "_publish"])
-def test_work_before_a_failure_is_kept(undisturbed, setting, project, monkeypatch, phase):
-    run_generation(1, setting, ONE, Path("artifacts"))
+def test_work_before_a_failure_is_kept(undisturbed, first, setting, monkeypatch, phase):
     whole = getattr(made, phase)
 
     def torn(*args):
@@ -165,8 +171,7 @@ def test_a_whole_generation_is_made_again_only_if_something_changed(setting, pro
 
 
 @pytest.mark.parametrize("name", ["best", "model", "learner"])
-def test_a_damaged_generation_before_is_named(undisturbed, setting, project, name):
-    run_generation(1, setting, ONE, Path("artifacts"))
+def test_a_damaged_generation_before_is_named(first, setting, name):
     path = getattr(GenerationFiles(1), name)
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ZugwerkError, match=str(path)):
@@ -177,8 +182,7 @@ def test_a_damaged_generation_before_is_named(undisturbed, setting, project, nam
         run_generation(2, setting, ONE, Path("artifacts"))
 
 
-def test_model_for_other_board_is_refused(setting, project):
-    run_generation(1, setting, ONE, Path("artifacts"))
+def test_model_for_other_board_is_refused(first, setting):
     with pytest.raises(ZugwerkError, match="5x5"):
         run_generation(2, change(setting, "game", size=6), ONE, Path("artifacts"))
     assert not GenerationFiles(2).report.exists()

@@ -2,6 +2,8 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import build
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
 from pipeline_src.systems.growing_boards.params import GrowingBoard, read_board, read_boards
 
 FIRST = {"size": 6, "generations": 3, "variant": "exact"}
@@ -59,3 +61,13 @@ def test_one_board_is_read_without_the_sections_of_the_others(tmp_path):
         read_board(15, path)
     with pytest.raises(ZugwerkError, match=r"no board of size 7; it has: 6, 9, 15"):
         read_board(7, path)
+
+
+def test_there_are_openings_for_all_pairs():
+    def read(count):
+        values = {"pairs": 5, "rated_pairs": 6, "openings": {"count": count}}
+        return build(GrowingEvaluateParams, values, "growing_evaluate", "params.yaml")
+
+    assert read(6).openings.count == 6
+    with pytest.raises(ZugwerkError, match=r"openings\.count must be at least 6: each is played once"):
+        read(5)

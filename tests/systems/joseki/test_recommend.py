@@ -28,7 +28,7 @@ from pipeline_src.systems.joseki.pattern_code import (
     zobrist_code,
 )
 from pipeline_src.systems.joseki.recommend import rank_moves, recommend, recommend_in_corner
-from pipeline_src.systems.joseki.sequences import walk
+from pipeline_src.systems.joseki.sequences import each_steps, walk
 from tests.systems.joseki.games import N, at, random_record, record, symmetric_record
 from tests.systems.joseki.patterns import GOLDEN, TWINS
 from tests.systems.joseki.reference import forms
@@ -116,7 +116,8 @@ def test_twin_matches_golden_joseki_by_code_but_not_by_key():
 
 def test_both_look_ups_side_by_side(library):
     steps = walk(GAMES).steps
-    some = spread(steps, 200)
+    moves = int((steps.point != PASS).sum())
+    some = spread(each_steps(GAMES), moves, 200)
     assert len(some.ply) == 200
     assert (some.point != PASS).all()
     compared = compare(library, code_index(library), some)
@@ -125,6 +126,17 @@ def test_both_look_ups_side_by_side(library):
     assert set(timings(library, code_index(library), some)) == {
         "encode_us", "encode_ours_us", "canonical_us", "lookup_us", "lookup_paper_us",
     }  # fmt: skip
+
+
+def test_steps_in_parts_are_those_of_all_games():
+    many = (GAMES * 20)[:600]
+    whole, parts = walk(many).steps, list(each_steps(many))
+    assert len(parts) == 3
+    for name, column in whole._asdict().items():
+        assert np.array_equal(np.concatenate([getattr(part, name) for part in parts]), column), name
+    moves = int((whole.point != PASS).sum())
+    for name, column in spread([whole], moves, 70)._asdict().items():
+        assert np.array_equal(getattr(spread(parts, moves, 70), name), column), name
 
 
 def test_a_state_clashes_where_its_code_was_first_another_ones():

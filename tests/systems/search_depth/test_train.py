@@ -4,10 +4,11 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint
+from pipeline_src.systems.search_depth.batches import cost_targets
 from pipeline_src.systems.search_depth.net import save_depth_net
-from pipeline_src.systems.search_depth.positions import open_positions, write_positions
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game, write_positions
 from pipeline_src.systems.search_depth.train import DepthModule, cost_losses
-from tests.systems.search_depth.small import STEPS, run
+from tests.systems.search_depth.small import SHARES, STEPS, run
 from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
 
 MODELS = {
@@ -155,6 +156,23 @@ def test_a_linear_head_starts_at_the_mean_label(positions, tmp_path):
     with torch.inference_mode():
         first = trained.model.net(torch.zeros(1, 1, 10, 10))
     assert float(first) == pytest.approx(positions.reached.mean(), abs=1.0)
+
+
+def test_costs_start_at_their_means(tmp_path):
+    """Also that of a layer which a single search has completed."""
+    write_synthetic(tmp_path / "all")
+    (first, *_) = split_by_game(open_positions(tmp_path / "all"), SHARES, 1).train
+    arrays = synthetic()
+    arrays["nodes_by_depth"][:, HIGHEST - 1] = 0
+    arrays["nodes_by_depth"][first, :HIGHEST] = 100 * 4 ** np.arange(HIGHEST)
+    about = {"lowest": LOWEST, "highest": HIGHEST, "clock_ms": 1000.0, "nodes_per_ms": 1000.0}
+    write_positions(tmp_path / "samples", arrays, about)
+    positions = open_positions(tmp_path / "samples")
+    known = cost_targets(positions)[split_by_game(positions, SHARES, 1).train, :, 0]
+    assert np.isfinite(known).sum(0)[-2] == 1  # behind the layers stand the searches to come
+    trained = run(positions, tmp_path, **MODELS["costs"], training={"steps": 1, "learning_rate": 1e-9})
+    last = [m for m in trained.model.net.modules() if isinstance(m, torch.nn.Conv2d | torch.nn.Linear)][-1]
+    np.testing.assert_allclose(last.bias.detach().numpy(), np.nanmean(known, 0), atol=1e-4)
 
 
 def test_unfinished_layer_teaches_a_lower_bound():
