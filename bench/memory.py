@@ -173,7 +173,7 @@ def write_nets(path: Path) -> None:
 
 
 def measured(command: list[str], folder: Path, checkout: Path) -> tuple[float, float, float]:
-    """Processor seconds of a command, and the peaks in MiB of what it allocated and of all that was resident."""
+    """Processor seconds of a command, and the peaks in MiB of its allocations and of its resident pages."""
     process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, env=environment(checkout))
     own = 0
     while True:

@@ -50,7 +50,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 
 
 class Fault(NamedTuple):
-    """A place in a file and what stands there instead."""
+    """A place in a file and its replacement."""
 
     path: str
     line: int
@@ -62,7 +62,7 @@ class Fault(NamedTuple):
 
 
 def main() -> None:
-    """Draw faults, try each, print what was noticed."""
+    """Draw faults, try each, print the outcome."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)

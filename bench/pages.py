@@ -1,6 +1,6 @@
 """Waiting times of a person on the page Analyse, measured in the system's Chromium, on a server that has been idle.
 
-Times run from the click, or from the change of the address, until the browser has painted what it leads to.
+Times run from the click, or from the change of the address, until the browser has painted the result.
 """
 
 import statistics

@@ -28,7 +28,7 @@ READY = {
     ("start_brain_ms", "start_brain_mb"): (["gomoku", "brain", "--player", "zero"], "START 15\n", "OK"),
     ("start_web_ms", "start_web_mb"): (["web", "--no-browser", "--port", "0"], "", "ready"),
 }
-"""Commands that wait for their user, with what is said to each and what each says when it is ready."""
+"""Interactive commands, with the input of each and its output when it is ready."""
 
 
 def measure() -> list[Row]:

@@ -20,15 +20,15 @@ Row = dict[str, str | float]
 def written_aside(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path next to ``path``; when the block ends well, sync it and rename it to ``path``.
 
-    The block creates the temporary path as a file or as a folder. When it raises, what it wrote is
+    The block creates the temporary path as a file or as a folder. When it raises, its output is
     removed and ``path`` stays as it was.
 
     Raises:
-        OSError: what the system says of writing, with the file's name; libraries that write leave that out.
+        OSError: writing failed; the message has the file's name, which libraries leave out.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.part")  # one name, so that what a killed process left is taken away
+    aside = target.with_name(f".{target.name}.part")  # one name, so that leftovers of a killed process are removed
     _remove(aside)
     try:
         yield aside
@@ -76,7 +76,7 @@ def read_model_bytes(path: Path | str, again: str = "") -> bytes:
 def why_no_model(error: Exception) -> str:
     """Return why torch could not read a file, in a few words.
 
-    torch's own message advises to load the file without ``weights_only``, which runs whatever code the file contains.
+    torch's own message advises to load the file without ``weights_only``, which runs any code in the file.
     """
     text = str(error).strip()
     if type(error).__name__ == "UnpicklingError" or "weights_only" in text:

@@ -1,6 +1,6 @@
 """Names of the pipeline's random streams.
 
-Every generator is seeded by a list of integers: the pipeline's seed, the stream's number, and what is drawn within it
+Every generator is seeded by a list of integers: the pipeline's seed, the stream's number, and the purpose within it
 (a game's number, a step, an epoch). Two streams never share numbers, and a stream keeps its number for good: another
 one would change every result that is drawn from it.
 """
@@ -23,7 +23,7 @@ DEPTH_MATCH = 23
 REPORT_POSITIONS = 30
 CALIBRATION = 31
 
-# Within TRAINING, the next number says what is drawn.
+# Within TRAINING, the next number is the purpose.
 TRAINING_ORDER, TRAINING_SYMMETRY, TRAINING_WEIGHTS, TRAINING_DROPOUT = 0, 1, 2, 3
 
 # Within DEPTH_TRAINING.

@@ -121,7 +121,7 @@ def _so_far(spec: MatchSpec, path: Path) -> Match:
 
 
 def figures(found: dict[str, Match]) -> dict[str, Any]:
-    """Return the registry's figures of the matches that are there."""
+    """Return the registry's figures of the existing matches."""
     made: dict[str, Any] = {figure: found[name].score.as_metrics() for figure, name in SCORES.items() if name in found}
     if "learned" in found:
         value, low, high = found["learned"].score.elo()

@@ -66,7 +66,7 @@ class Calibration:
         return self.scored.value + self.bias.value
 
     def faults(self) -> list[str]:
-        """Return what is wrong with the win rates, in words; empty if they can be shown to a user."""
+        """Describe the fault of the win rates; empty if they can be shown to a user."""
         found = []
         if not self.brier.low <= CONSTANT:
             found.append(f"its Brier score is {self.brier.value:.3f}, that of always saying one half {CONSTANT}")

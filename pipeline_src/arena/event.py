@@ -51,7 +51,7 @@ class Rules:
         return self.best_of + self.replays
 
     def certain(self, standing: Standing) -> int:
-        """Number of games that are certain to be played, whatever their results; 0 if the match is over."""
+        """Least number of games still to be played, for any results; 0 if the match is over."""
         ahead = max(standing.wins, standing.losses)
         if ahead >= self.needed:
             return 0
@@ -78,7 +78,7 @@ class BestOf:
         return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
 
     def won(self, rules: Rules) -> bool | None:
-        """Whether ``a`` has won; None if nobody has won."""
+        """Whether ``a`` has won; None without a winner."""
         standing = self.standing
         if max(standing.wins, standing.losses) < rules.needed:
             return None

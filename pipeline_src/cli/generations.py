@@ -18,7 +18,7 @@ def set_generations(count: int, folder: Path = Path()) -> str:
     """Write ``count`` generations into ``params.yaml``, and keep comments. All files of generations stay.
 
     Returns:
-        A line that says what was done.
+        A line that reports the changes.
 
     Raises:
         ZugwerkError: a count outside 2..99, or params.yaml has no such section.

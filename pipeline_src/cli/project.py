@@ -64,7 +64,7 @@ def report(
 ) -> None:
     """Print the verdict on each published system, then every headline figure. Example: zugwerk report --json.
 
-    Of each figure the run in this checkout comes first, and below it what is committed.
+    Of each figure the run in this checkout comes first, then committed measurements.
     """
     from pipeline_src.report.figures import figures
     from pipeline_src.report.keep import keep as keep_figures

@@ -45,7 +45,7 @@ def to_play(state: Any) -> int:
 
 @singledispatch
 def position_hash(state: Any) -> Any:
-    """Return the hash of a position, uint64. Equal positions have equal hashes, whatever moves led there."""
+    """Return the hash of a position, uint64. Equal positions have equal hashes, by any order of moves."""
     raise _unknown(state)
 
 

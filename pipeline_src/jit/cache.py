@@ -37,7 +37,7 @@ _caching: Any = caching  # without types
 
 
 class _Results(_caching.CompileResultCacheImpl):
-    """numba's own packing of what it compiled, without its search for a folder next to the source file."""
+    """numba's serialisation of compiled code, without its search for a folder next to the source file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._lineno = function.__code__.co_firstlineno
@@ -110,7 +110,7 @@ class KernelCache(_caching.FunctionCache):
 
 
 class PartCache(KernelCache):
-    """Likewise of parts, each without what it calls, whose files it names."""
+    """Likewise of parts, each without its callees, whose files it names."""
 
     _kind = ".part"
 
@@ -160,7 +160,7 @@ _LIBRARIES: dict[str, PartLibrary] = {}
 
 @lru_cache(maxsize=4096)
 def _modules(own: str, owners: frozenset[type], _choices: int) -> tuple[str, ...]:
-    """Modules whose code a function may run for states of some classes: what it imports, and what is chosen by them.
+    """Modules whose code a function may run for states of some classes: imports, and implementations by class.
 
     ``_choices`` is how many there are so far, since each import may add some.
     """

@@ -15,7 +15,7 @@ def choose(function: Callable[..., Any], first: type, kernel: Any) -> None:
     """Make calls of ``function`` in compiled code run ``kernel`` where the first argument is a NamedTuple of a type.
 
     Args:
-        function: any; of what it does itself compiled code knows nothing.
+        function: any; compiled code does not call it.
         first: the NamedTuple's class.
         kernel: made by `njit`; where compilation is switched off, nothing happens.
     """

@@ -24,10 +24,10 @@ _dynfunc = numba._dynfunc
 
 
 class PartLibrary(codegen.JITCodeLibrary):
-    """A function as intermediate code, and the libraries of what it calls; neither is optimised any further."""
+    """A function as intermediate code, and the libraries of its callees; neither is optimised further."""
 
     file_name: Any = None
-    """In the cache, once it is there."""
+    """File in the cache, once written."""
     rest: Any = None
     """Further data of the cache about it."""
 
@@ -126,8 +126,8 @@ class _BorrowedOnly(AnalysisPass):
     """Refuses a kernel without reference counts that would have to let go of an array, which it cannot.
 
     All that it holds is to be borrowed from its caller: arguments, and parts and views of them. numba itself refuses
-    what allocates in the function's own code. It does not see what comes back from calls: numba's functions that are
-    written in Python, such as ``np.zeros_like``, count references whoever calls them.
+    what allocates in the function's own code. It does not see results of calls: numba's functions that are
+    written in Python, such as ``np.zeros_like``, count references for every caller.
     """
 
     _name = "borrowed_only"

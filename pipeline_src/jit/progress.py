@@ -11,7 +11,7 @@ QUIET_S = 1.0
 
 
 class Progress:
-    """Counts what a process compiles. On a terminal one line moves along and goes; elsewhere two lines are written."""
+    """Counts compiled kernels. On a terminal one transient line shows the progress; elsewhere two lines are written."""
 
     def __init__(self, stream: TextIO | None) -> None:
         """``stream`` None prints nothing."""
@@ -25,7 +25,7 @@ class Progress:
 
     @contextmanager
     def expecting(self, kernels: int) -> Iterator[None]:
-        """Around the compilation of so many kernels; what is compiled by the way is counted too."""
+        """Around the compilation of so many kernels; kernels that they compile are counted too."""
         self._expected, self.kernels = kernels, 0
         try:
             yield

@@ -42,7 +42,7 @@ def find_checkpoint(folder: Path) -> Resumed:
     for path in sorted(folder.glob("step=*.ckpt"), key=lambda path: int(path.stem[5:]), reverse=True):
         try:
             return Resumed(path, torch.load(path, map_location="cpu", weights_only=True)["global_step"])
-        except Exception:  # noqa: S112 - a torn file makes the unpickler raise whatever its bytes happen to say
+        except Exception:  # noqa: S112 - a torn file makes the unpickler raise anything
             continue
     return Resumed()
 

@@ -22,7 +22,7 @@ Schedule = Literal["linear", "cosine"]
 
 
 class Curves(Callback, Logger):
-    """A logger that keeps what is logged and, as a callback, is part of checkpoints.
+    """A logger that keeps its rows and, as a callback, is part of checkpoints.
 
     Files of other loggers repeat rows, or start over, where a killed training is resumed.
     """
@@ -77,7 +77,7 @@ def fit(
         params: number of devices and, where it has one, number format.
         folder: for checkpoints; this training's own.
         batch: number of samples in a step.
-        curves: receives what is logged.
+        curves: logger of the curves.
         loggers: further ones.
         callbacks: further ones.
         options: of Lightning's trainer.

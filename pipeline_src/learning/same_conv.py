@@ -11,7 +11,7 @@ class SameConv2d(nn.Conv2d):
     An even kernel needs one more row and column on one side than on the other; it goes to the bottom and to the
     right, as TensorFlow's ``padding="same"`` has it. (PyTorch's own ``padding="same"`` pads alike but warns.)
 
-    Weights start as He's uniform ones and biases as zeros, so that sixteen layers hand on what they see: PyTorch's
+    Weights start as He's uniform ones and biases as zeros, so that sixteen layers pass on their input: PyTorch's
     and Glorot's weights shrink it a hundredfold before the heads, and training stays on the plateau where a policy
     does not look at the board.
     """

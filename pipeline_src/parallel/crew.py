@@ -83,7 +83,7 @@ class Crew(Protocol):
 
         Raises:
             ZugwerkError: no worker is admitted, or the connection to the cluster is lost.
-            Exception: whatever the function raised.
+            Exception: any error of the function.
         """
 
     def close(self) -> None:

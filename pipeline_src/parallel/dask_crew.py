@@ -150,11 +150,11 @@ class DaskCrew:
         self._workers, self._had_workers = good, self._had_workers or bool(good)
 
     def _answers(self, futures: list[Any]) -> list[tuple[float, list[Any]] | str | None]:
-        """Return what `timed` returned, a text if the worker was refused, or None if it died each time.
+        """Return the result of `timed`, a text if the worker was refused, or None if it died each time.
 
         Raises:
             ZugwerkError: the scheduler does not answer.
-            Exception: whatever the function raised.
+            Exception: any error of the function.
         """
         from distributed import KilledWorker
 
@@ -201,7 +201,7 @@ class DaskCrew:
 
 
 def _ready(done: "SimpleQueue[Any]") -> Iterator[Any]:
-    """Yield what is in the queue; wait for the first up to `LOOK_S`."""
+    """Yield the items of the queue; wait for the first up to `LOOK_S`."""
     with contextlib.suppress(Empty):
         yield done.get(timeout=LOOK_S)
         while True:

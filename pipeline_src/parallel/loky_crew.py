@@ -23,7 +23,7 @@ from pipeline_src.parallel.crew import ATTEMPTS, Batches, Function, Results, Tas
 IDLE_S = 300
 """Seconds after which a worker without a task ends; it is restarted for the next one."""
 END_S = 5
-"""Seconds in which a worker may release what it keeps."""
+"""Seconds in which a worker may release its resources."""
 LOOK_S = 0.5
 """Seconds between two checks of a worker that its parent is alive."""
 HELD = signal.SIGHUP, signal.SIGTERM, signal.SIGINT

@@ -64,7 +64,7 @@ def run_in_batches(
 
     Raises:
         ZugwerkError: a task ended its worker at every attempt (raised after all other tasks); as `Crew.run`.
-        Exception: whatever a task raised.
+        Exception: any error of a task.
     """
     missing = bytearray(b"\1") * len(tasks)
     with (
@@ -103,7 +103,7 @@ def run_as_they_come(
 
     Raises:
         ZugwerkError: as `Crew.run`.
-        Exception: whatever the function raised.
+        Exception: any error of the function.
     """
     with closing(_run(partial(each, function), Batches(tasks, 0), parallel, at_end)) as found:
         for some in found:

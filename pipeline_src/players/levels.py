@@ -26,7 +26,7 @@ from pipeline_src.search.limits import OnInfo
 
 
 def plays_as(game: str, text: str, start: Any) -> str:
-    """Return the text of the player that stands behind a level in a game from a start; other texts as they are.
+    """Return the text of a level's player in a game from a start; other texts unchanged.
 
     Raises:
         ZugwerkError: no level there.

@@ -89,7 +89,7 @@ class CardCalibration(Params):
 
 
 class Card(Params):
-    """Origin, shape and figures of a packaged net; what is not known is left out."""
+    """Origin, shape and figures of a packaged net; unknown ones are left out."""
 
     system: Text
     """System that made it."""

@@ -1,7 +1,7 @@
 """The first-party code that a module runs: its import closure, a digest of it, and the reason for each file.
 
 The closure of a module holds the module, every first-party module that it imports, at its head or inside a function,
-and so on, with the packages around each. A module, or a thing in one, whose whole name stands in a text counts as
+and so on, with the packages around each. A module, or a name in one, whose full name is part of a string counts as
 imported (``[sys.executable, "-m", "spiders.replica"]``, ``import_module("pipeline_src.games.go")``, Scrapy's settings).
 
 The digest is over the sources of the closure without comments, docstrings and blank lines, as text, so that it is the
@@ -46,7 +46,7 @@ class Source(NamedTuple):
     digest: str
     """SHA-256 of its text without comments, docstrings and blank lines, in hex."""
     names: tuple[str, ...]
-    """Dotted names that it imports or starts; some are of modules, others of what is in a module."""
+    """Dotted names that it imports or starts; of modules, or of names in them."""
     changed_ns: int = 0
     """Time of the file's last change, from the file system."""
 
@@ -80,7 +80,7 @@ _TOLD: set[Path] = set()
 
 
 def private(folder: Path) -> bool:
-    """Whether no other user but root may change or replace what is in a folder.
+    """Whether no other user except root may change or replace the files of a folder.
 
     All parent folders count too; one with the sticky bit, such as ``/tmp``, may be open to all. A group
     with this user as its only member counts as the user.

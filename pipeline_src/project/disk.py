@@ -32,7 +32,7 @@ def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
 
 
 def unknown_size(error: Exception) -> ZugwerkError:
-    """Return the error for params that lack what the estimate needs."""
+    """Return the error for params that lack a key of the estimate."""
     return ZugwerkError(
         f"params.yaml: the size of the run cannot be estimated ({type(error).__name__}: {error}); compare the file"
         " with docs/reference/params.md, or `git checkout params.yaml`"

@@ -64,7 +64,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
-    """Stages, and all that read what they write, directly or not.
+    """Stages, and all that read their outputs, directly or indirectly.
 
     DVC runs the latter only if their inputs have changed. For stages after ``code``, each digest decides
     separately (`reference.stage_code`).

@@ -23,10 +23,10 @@ from pipeline_src.errors import ZugwerkError
 
 PARAMS_FILE = Path("params.yaml")
 MOST_WORKERS = "ZUGWERK_WORKERS"
-"""Environment variable with the largest number of processes on this machine, whatever the params say. `zugwerk repro`
+"""Environment variable with the largest number of processes on this machine, for any params. `zugwerk repro`
 divides the cores among the stages that run at the same time."""
 KEYS_READ: set[str] = set()
-"""Keys of params files that this process has read; a key stands for all that is below it."""
+"""Keys of params files that this process has read; a key includes all keys below it."""
 
 T = typing.TypeVar("T")
 

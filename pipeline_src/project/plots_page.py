@@ -44,7 +44,7 @@ def write(page: Path) -> None:
 
 
 def bundle() -> str:
-    """Return Vega, Vega-Lite and vega-embed as one script that sets ``window.vegaEmbed``; it can stand in a page.
+    """Return Vega, Vega-Lite and vega-embed as one script that sets ``window.vegaEmbed``; it can be inlined in a page.
 
     vl-convert contains them. It takes seconds to put them together, so the user's cache folder keeps the script.
     """

@@ -45,7 +45,7 @@ class Schedule:
         places: Mapping[str, Places] | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> None:
-        """Args: what the run is about.
+        """Set up a run.
 
         Args:
             before: dependencies of each target; they are targets of the run too.

@@ -70,7 +70,7 @@ class Claim(NamedTuple):
     words: str
     figure: str
     bar: float | str
-    """The published value of the figure, or where none is printed the figure that stands for it."""
+    """The published value of the figure, or, if none is printed, the figure that takes its place."""
     reason: str
     """Remark on the verdict."""
     missed: str = ""

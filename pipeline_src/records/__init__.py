@@ -1,7 +1,7 @@
 """Game records: `GameRecord`, the one type for records of all games, and its readers and writers.
 
 `read_records` and `write_records` handle archives (Parquet), `read_psq` and `write_psq` Piskvorky's Gomoku records,
-`read_sgf` and `write_sgf` Go records; `littlegolem` reads what the site LittleGolem sends.
+`read_sgf` and `write_sgf` Go records; `littlegolem` reads the records of the site LittleGolem.
 
 >>> from pipeline_src.records import GameRecord, write_psq
 >>> game = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, actions=(112, 97), winner=None)

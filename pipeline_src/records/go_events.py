@@ -5,7 +5,7 @@ on a white stone, 2N a pass, 2N + 1 the end of the start position's stones; 2N +
 3N + 2 + point a white one. Stones that a move captures come before the move, so that every code below 2N + 2 completes
 a position.
 
-The scan counts for each form of a pattern the points that differ from what the form wants. A change of the board
+The scan counts for each form of a pattern the points that differ from the form. A change of the board
 changes that count by a number that depends on code and form alone. The counts of 16 forms, or of 32 where fewer than
 127 points matter, are fields of four words of 64 bits, so that a look-up and four additions follow all of them; a field
 of zero is an occurrence. Nothing is hashed, and no position is set up.

@@ -76,7 +76,7 @@ class Rows:
         self._tables.clear()
 
     def finish(self) -> None:
-        """Write what is left. Rows that did not come by gid are sorted, in memory."""
+        """Write the remaining rows. Rows that did not come by gid are sorted, in memory."""
         import numpy as np
         import pyarrow.parquet as pq
 

@@ -1,7 +1,7 @@
 """Raw shards: the unchanged answers of a crawled site, one row for each game.
 
 A folder holds ``games-<first gid of the range>.parquet`` files (zstd, rows sorted by gid), one for each range of
-`SHARD_GIDS` game ids that contains a game. The same games give the same bytes, in whatever order they arrive. Columns:
+`SHARD_GIDS` game ids that contains a game. The same games give the same bytes, in any order of arrival. Columns:
 
 | column | type | meaning |
 | --- | --- | --- |

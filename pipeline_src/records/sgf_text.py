@@ -1,8 +1,8 @@
-"""The text of SGF files: bytes are decoded first and then parsed into the trees of their games, whatever the game.
+"""The text of SGF files: bytes are decoded first and then parsed into the trees of their games, of any kind.
 
 In Shift_JIS, Big5 and GBK the second byte of a character can be a backslash or a bracket, so bytes cannot be parsed.
 The charset is the one that a byte order mark or CA names; a name stands for the charset's superset, as in browsers (GBK
-for gb2312). Without CA it is what the bytes can only be: ASCII, ISO-2022-JP by its escapes, UTF-8, or Latin-1 if each
+for gb2312). Without CA it follows from the bytes: ASCII, ISO-2022-JP by its escapes, UTF-8, or Latin-1 if each
 character beyond ASCII is a letter within a Western word. Anything else is ambiguous, and so is a text in a declared
 charset that is also valid UTF-8.
 """

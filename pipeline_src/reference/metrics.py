@@ -24,14 +24,8 @@ To DVC a few figures of each system are metrics, those in `artifacts/reports/SYS
 dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Created'
 ```
 
-- An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % confidence interval, `n` the number of games,
-  turns or positions. A number without an interval is a count, or has no sampling error.
-- Rates, accuracies and scores are fractions from 0 to 1. A score is (W + D/2) / n, over pairs of games with the sides
-  swapped. A value or win rate is that of the side to move.
 - `elo` of a match is the Elo difference that corresponds to its score, null where one side won every game. On the scale
   of Gomoku's models, MCTS with 1,000 random playouts is 0.
-- Seconds and hardware are not metrics, since they differ from run to run. They are in `*.timings.json`, outside git and
-  DVC.
 - A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
 - A figure may have several measurements: by the last run in this checkout, by a committed run of a profile, or outside
   the graph. The checkout's own stands first, then the one with the largest n; `profiles` has all of them by name, and

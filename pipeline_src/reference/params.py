@@ -78,7 +78,7 @@ def params_page(folder: Path = Path()) -> str:
 
 
 def _without_repeats(rows: list[Row], earlier: Mapping[str, list[Row]]) -> tuple[str, list[Row]]:
-    """Return the earlier section that shares most keys, and the rows without what it says; empty if it shares few."""
+    """Return the earlier section that shares most keys, and the rows without its types and meanings; empty for few."""
     shared = {name: {_words(row) for row in rows if row.type} & {*map(_words, old)} for name, old in earlier.items()}
     name = max(shared, key=lambda one: len(shared[one]), default="")
     if not name or len(shared[name]) < ALIKE:

@@ -119,7 +119,7 @@ def _results(found: Found, folder: Path) -> list[str]:
 
 
 def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return a table of all measurements of a system, above it what the numbers of its sources mean."""
+    """Return a table of all measurements of a system, below the list of its sources."""
     shown = lines(rows)
     sources = list(dict.fromkeys(one.where for one in shown if one.where))
     cells = []
@@ -129,7 +129,10 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
         cells.append(
             [
                 f"{words} ({one.player})" if one.player else words,
-                *(one.published, one.ours, one.interval, one.n, one.unit, one.profile),
+                "" if one.below else one.published,
+                *(one.ours, one.interval, one.n),
+                "" if one.below else one.unit,
+                one.profile,
                 str(sources.index(one.where) + 1) if one.where else "",
                 code(command),
             ]

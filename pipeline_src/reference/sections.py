@@ -52,7 +52,7 @@ def check_params(path: Path | str = PARAMS_FILE) -> None:
 
 
 def about(kind: Any) -> str:
-    """The docstring of a section's model; of a mapping, that of what it holds."""
+    """The docstring of a section's model, or of a mapping's values."""
     return inspect.getdoc(typing.get_args(kind)[1] if typing.get_args(kind) else kind) or ""
 
 

@@ -1,4 +1,4 @@
-"""The first-party code behind each stage of dvc.yaml: its module, what it looks up by name, and their closure.
+"""The first-party code behind each stage of dvc.yaml: its module, names that it looks up, and their closure.
 
 Modules that a stage looks up by name are the players that its params name, the declarations of systems, and the charts
 and boards of these.

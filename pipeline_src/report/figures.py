@@ -45,7 +45,7 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
 
     Args:
         folder: a checkout, or a copy of its metrics, measurements, params.yaml and dvc.lock.
-        run: whether to read the last run; without it, only what is committed, which is the same in every checkout.
+        run: whether to read the last run; otherwise only committed files, which are the same in every checkout.
 
     Raises:
         ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
@@ -96,7 +96,7 @@ def of_the_graph(row: Row, profile: str | None = None) -> Row | None:
 
 
 def _rank(row: Row, figure: Figure, code: str | None) -> tuple[bool, bool, bool, str, int]:
-    """Return what is larger of the measurement that stands first; ``code`` is the digest of the graph's code."""
+    """Sort key of a measurement, largest first; ``code`` is the digest of the graph's code."""
     own = row["from"] == "graph"
     other_code = bool(figure.player) and not own and (row["code"] is None or row["code"] != code)
     own_choices = not (figure.trained and row["player"])

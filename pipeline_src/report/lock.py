@@ -71,7 +71,7 @@ class Lock:
         )
 
     def _behind(self, dep: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The stages that made what a stage read, and what each of them made."""
+        """The stages that made a stage's inputs, with the outputs of each."""
         for path, made in self._outs.items():
             if path == dep or path.startswith(f"{dep}/") or dep.startswith(f"{path}/"):
                 yield made

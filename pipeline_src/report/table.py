@@ -10,7 +10,7 @@ COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "re
 
 
 class Line(NamedTuple):
-    """One line of a table; ``-`` stands for an empty cell."""
+    """One line of a table; ``-`` is an empty cell."""
 
     words: str
     published: str

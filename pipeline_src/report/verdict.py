@@ -1,4 +1,4 @@
-"""The verdict on each published system: what was published, what a run got, what the best measurement got."""
+"""The verdict on each published system: the published value, that of a run, and the best measurement."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
 
     Args:
         found: all figures.
-        profile: where the graph has not run, the profile of the committed run that stands for its own.
+        profile: profile of the committed run that is shown if the graph has not run.
     """
     told = []
     for name, system in SYSTEMS.items():
@@ -73,7 +73,7 @@ def _outcome(claim: Claim, rows: Mapping[str, Row], row: Row) -> str:
 
 
 def _bar(claim: Claim, rows: Mapping[str, Row], row: Row) -> Row | None:
-    """Return what a measurement is held against: the published value, or the same run's figure that stands for it."""
+    """Return the value that a measurement is compared with: the published one, or a figure of the same run."""
     if not isinstance(claim.bar, str):
         return {"ours": claim.bar, "low": None, "high": None}
     same = rows[claim.bar]
@@ -85,7 +85,7 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _cell(claim: Claim, rows: Mapping[str, Row], row: Row, own: bool = False) -> str:
-    """Return a value with its interval, what it is held against where that is measured too, its player and profile."""
+    """Return a value with its interval, the measured value that it is compared with, its player and profile."""
     text = number(row["ours"], row["unit"])
     text = text if row["low"] is None else f"{text} ({interval(row)})"
     bar = _bar(claim, rows, row) if isinstance(claim.bar, str) else None

@@ -40,7 +40,7 @@ class Limit:
 
     @property
     def endless(self) -> bool:
-        """Whether only `Searcher.stop` ends the search, as where somebody looks at a position."""
+        """Whether only `Searcher.stop` ends the search, as for a person who looks at a position."""
         return self.depth is None and self.nodes is None and self.movetime_ms is None
 
 
@@ -55,7 +55,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Line:
-    """One of the best actions of a position, and what the search expects after it."""
+    """One of the best actions of a position, with its expected continuation."""
 
     pv: tuple[int, ...]
     """The action, and the best line after it."""
@@ -88,7 +88,7 @@ class SearchResult:
 
 OnInfo = Callable[[SearchResult], None]
 REPORT_S = 0.08
-"""Seconds between two reports to somebody who looks, and wants ten a second."""
+"""Seconds between two reports to a person, ten a second."""
 MARGIN_MS, MARGIN_SHARE, MOST_MARGIN_MS = 4.0, 0.05, 20.0
 """Reserve before the end of a search's time, for noticing the stop and answering. The share of the time is for other
 processes on a busy machine."""

@@ -16,7 +16,7 @@ def _check() -> None:
 
 
 # Here, since the modules of a stage take seconds to import.
-if sys.argv[0] == "-m":  # Python is looking for the stage that it is to run; nobody else imports one
+if sys.argv[0] == "-m":  # Python is looking for the stage to run; no other code imports one
     end_on_interrupt(True)
 if "DVC_STAGE" in os.environ:
     end_with_parent()

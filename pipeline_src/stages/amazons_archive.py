@@ -1,6 +1,6 @@
 """Play the engine games of the offline archive; seeded, so that any number of workers gives the same bytes.
 
-Killed and run again, it plays only what is missing: finished games are kept under ``work/``.
+A run after a kill plays only the missing games: finished ones are kept under ``work/``.
 
 Example: ``python -m pipeline_src.stages.amazons_archive``
 """

@@ -2,7 +2,7 @@
 
 Reads ``artifacts/samples/amazons/``; writes, under ``artifacts/reports/amazons/evaluate/``, the metrics
 ``baselines.json`` and the tables ``one_ply.phases.csv``, ``one_ply.calibration.csv`` and ``uniform.phases.csv``.
-Killed and run again, it ranks only what is missing: finished turns are kept under ``work/``.
+A run after a kill ranks only the missing turns: finished ones are kept under ``work/``.
 """
 
 import hashlib

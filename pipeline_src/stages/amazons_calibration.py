@@ -1,7 +1,7 @@
 """Stage amazons_calibration: whether the residual net's win rates are right, by its games against itself.
 
 Reads ``artifacts/models/amazons/residual/nets.pt``; writes the metrics ``artifacts/reports/amazons/calibration.json``
-and the reliability curve ``calibration.csv``. Killed and run again, it plays only what is missing.
+and the reliability curve ``calibration.csv``. A run after a kill plays only the missing games.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
 ``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``. Killed and run
-again, it plays only what is missing: finished games are kept under ``work/``.
+again, it plays only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def _player_text(text: str, models: dict[str, Path]) -> str:
-    """The text with its models' paths in it; what is wrong with it shows here, before any game is played."""
+    """The text with its models' paths filled in; its faults are reported here, before any game is played."""
     try:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):

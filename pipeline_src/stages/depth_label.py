@@ -2,7 +2,7 @@
 
 Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positions`), the counts
 ``artifacts/reports/depth/label.json`` and the times ``label.timings.json``. Killed and run again, it plays
-only what is missing: finished games are kept under ``work/``.
+only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil
@@ -84,7 +84,7 @@ def main() -> None:
 def label_some(
     game: DepthGame, params: DepthLabelParams, seed: list[int], tasks: list[tuple[int, tuple[int, ...]]]
 ) -> list[str]:
-    """Play and label games (number, opening): of each, packed, the arrays of `FIELDS` and what was left out."""
+    """Play and label games (number, opening): of each, packed, the arrays of `FIELDS` and counts of omissions."""
     return [pack(_arrays(one)) for one in label_games(game, params, tasks, seed)]
 
 

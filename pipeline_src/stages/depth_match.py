@@ -3,7 +3,7 @@
 Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
 ``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics
 ``match.json``, ``moves/<player>.csv`` (depth and clock by move number, for plots) and ``match.timings.json``. Killed
-and run again, it plays only what is missing: finished games are kept under ``work/``.
+and run again, it plays only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 class _Models(dict[str, Path]):
-    """Files by a model's name, whatever it is."""
+    """Files by the name of a model."""
 
     def __missing__(self, name: str) -> Path:
         path = MODELS / name / "model.pt"
@@ -93,7 +93,7 @@ class _Models(dict[str, Path]):
 
 
 def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
-    """A player's whole text; what is wrong with it shows here, before any game is played.
+    """A player's whole text; its faults are reported here, before any game is played.
 
     Raises:
         ZugwerkError: names the player.

@@ -2,7 +2,7 @@
 
 Reads ``artifacts/models/gomoku/NN/best.pt`` of the last generation; writes the metrics
 ``artifacts/reports/gomoku/calibration.json`` and the reliability curve ``calibration.csv``. Killed and run
-again, it plays only what is missing.
+again, it plays only the missing games.
 """
 
 from pathlib import Path

@@ -3,7 +3,7 @@
 Example: ``python -m pipeline_src.stages.gomoku_cycle``
 
 For a machine without DVC, such as one with a GPU, where starting a process for each generation costs too much. A
-generation that is there already, made from the same params, code and files, is left alone; killed and run again, the
+generation that exists already, made from the same params, code and files, is kept; killed and run again, the
 cycle resumes where it was.
 """
 

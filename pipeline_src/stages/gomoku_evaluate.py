@@ -1,11 +1,11 @@
 """Stage gomoku_evaluate: the published tables, the headline matches and the ratings of Gomoku's generations.
 
-Reads what the generations of params.yaml left: ``artifacts/models/gomoku/NN/{model,best}.pt`` and
+Reads the outputs of the generations of params.yaml: ``artifacts/models/gomoku/NN/{model,best}.pt`` and
 ``artifacts/reports/gomoku/generations/NN.{json,csv}``. Writes the games ``artifacts/records/gomoku/matches.parquet``
 and, under ``artifacts/reports/gomoku/``, the metrics ``evaluate.json``, ``table1.csv`` to ``table4.csv``, ``elo.csv``,
 ``losses.csv``, and the last game of the match against the strongest opponent, ``game.svg``.
 
-Killed and run again, it plays only what is missing: finished games are kept under ``work/``.
+A run after a kill plays only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
     @property
     def games(self) -> list[tuple[str, list[PlayedGame]]]:
-        """All games by what they were for."""
+        """All games by purpose."""
         found = [(table, match.games) for table, matches in self.tables.items() for match in matches]
         return found + [("table4", match.games) for match in self.best_of]
 
@@ -103,7 +103,7 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
 def play(
     params: GomokuEvaluateParams, board: Board, numbers: list[int], seed: int, parallel: Parallel, journal: Journal
 ) -> Outcome:
-    """All matches, or what is left of them."""
+    """All matches, or those that remain."""
     event = gomoku_event(
         texts(params, numbers),
         board,

@@ -4,7 +4,7 @@ Reads what growing_board left of every board. Writes the games ``artifacts/recor
 ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and ``losses.csv``
 (a row a generation of every board).
 
-Killed and run again, it plays only what is missing: finished games are kept under ``work/``.
+A run after a kill plays only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil

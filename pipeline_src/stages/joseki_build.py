@@ -1,7 +1,7 @@
 """Stage joseki_build: build the joseki library from games, and count the clashes of each code.
 
 Reads ``artifacts/records/joseki/games.parquet``. Writes ``artifacts/models/joseki/whole.joseki``, which games can be
-added to, and ``library.joseki``, without what is too rare; the metrics ``artifacts/reports/joseki/build.json``, the
+added to, and ``library.joseki``, without rare moves; the metrics ``artifacts/reports/joseki/build.json``, the
 growth by games ``growth.csv``, and ``build.timings.json``.
 """
 

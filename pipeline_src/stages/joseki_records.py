@@ -3,7 +3,7 @@
 By ``joseki_records.source`` they are made of textbook joseki, read from a folder or tar of SGF files, or those that
 `joseki_crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under
 ``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``. Killed and run again,
-it makes or reads only what is missing: finished games are kept under ``work/``.
+it makes or reads only the missing games: finished ones are kept under ``work/``.
 """
 
 import dataclasses

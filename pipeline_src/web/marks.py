@@ -37,7 +37,7 @@ Cell = tuple[int, int]
 
 
 def winning_line(state: GomokuState) -> list[int]:
-    """Return the cells of the winning lines, ascending; none if nobody has won."""
+    """Return the cells of the winning lines, ascending; none without a winner."""
     if state.turn[STANDING] != WON:
         return []
     colour = 2 - int(state.turn[SIDE])

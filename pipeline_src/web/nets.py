@@ -102,7 +102,7 @@ async def _ask(request: Request, function: str, *arguments: Any) -> Any:
     engines: Engines = request.app.state.engines
     async with request.app.state.seeing:
         if request.app.state.ahead is not None and not engines.has_room:
-            await asyncio.wait({request.app.state.ahead})  # loads players for nobody yet
+            await asyncio.wait({request.app.state.ahead})  # loads players ahead of a game
         if await request.is_disconnected():
             raise ZugwerkError("nobody waits for this answer any more")
         if not engines.has_room:

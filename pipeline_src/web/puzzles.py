@@ -67,7 +67,7 @@ def _state(place: dict[str, Any]) -> Any:
 
 
 def _near_first(state: Any, actions: Any) -> list[int]:
-    """Return actions, those near the last stone first: most of what spoils a win is there."""
+    """Return actions, those near the last stone first: most refutations are there."""
     width, last = state.board.shape[1], int(state.moves[int(state.turn[PLY]) - 1])
     away = np.maximum(abs(actions // width - last // width), abs(actions % width - last % width))
     return [int(action) for action in actions[np.argsort(away, kind="stable")]]

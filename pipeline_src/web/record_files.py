@@ -135,7 +135,7 @@ def _journal(data: bytes, name: str) -> list[GameRecord]:
         head = json.loads(lines[0]) if lines else {}
         board = Board(str(head.get("tournament") or head["game"]), int(head.get("size", 10)), head.get("variant"))
         rows = [json.loads(line) for line in lines[1:]]
-        if "tournament" in head:  # whose pairs have no numbers: they stand in the order in which they were finished
+        if "tournament" in head:  # whose pairs have no numbers: they are in the order in which they were finished
             rows = [row | {"key": place} for place, row in enumerate(rows)]
         found = [(int(row["key"]), row["value"]) for row in rows]
         games = {2 * key + k + 1: PlayedGame.from_json(one) for key, pair in found for k, one in enumerate(pair)}

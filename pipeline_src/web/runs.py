@@ -85,7 +85,7 @@ def prefect_pages() -> Prefect | None:
         with urllib.request.urlopen(wanted, timeout=PREFECT_S) as answer:  # noqa: S310
             found = json.load(answer)[:1]
         runs = [FlowRun(name=one["name"], state=one["state_name"], url=_run_page(address, one["id"])) for one in found]
-    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):  # none, or something else is there
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):  # none, or another server
         return None
     return Prefect(url=f"{address}/runs", last=runs[0] if runs else None)
 

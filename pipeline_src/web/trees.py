@@ -167,7 +167,7 @@ def read_text(place: Place, text: str) -> Place:
     """Return the position that a text describes: a FEN, or moves from the start position of ``place``.
 
     Raises:
-        ZugwerkError: the text is neither; the message has the reason for what it looks like.
+        ZugwerkError: the text is neither; the message has the reason for its likely format.
     """
     words = text.split()
     if not words:

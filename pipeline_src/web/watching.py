@@ -21,7 +21,7 @@ async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest)
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # nobody is there any more
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the page has gone
                 work.result()
     finally:
         work.cancel()

@@ -89,7 +89,7 @@ def test_level_from_text(size, text, words):
     assert level_words(OneBoard(size, size, "freestyle"), "gomoku", text) == words
 
 
-def test_a_board_without_a_ladder_has_the_levels_of_one_of_its_rule_that_lends_them():
+def test_board_without_ladder_borrows_levels_of_its_rule():
     (ladder,) = [one for one in ladders("gomoku") if (one.size, one.variant) == (20, "freestyle")]
     at = position("gomoku", 13, seed=3)
     for number in (1, 4):
@@ -106,7 +106,7 @@ def test_levels_that_are_lent_play_on_any_board(ladder):
         player.close()
 
 
-def test_a_game_of_the_amazons_has_the_levels_of_its_start_position():
+def test_amazons_levels_are_those_of_the_start_position():
     standard, cross = (
         next(one for one in ladders("amazons") if one.board == OneBoard(10, 10, variant))
         for variant in ("standard", "cross")

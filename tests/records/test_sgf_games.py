@@ -42,7 +42,7 @@ def test_stones_that_are_set_up_make_the_start_position():
     assert one("(;GM[4]SZ[7:6]AB[ga]AW[af];B[aa])").record.variant == "6x/7/7/7/7/o6 b"
 
 
-def test_pieces_of_the_amazons_that_are_set_up_make_the_start_position():
+def test_set_up_amazons_make_the_start_position():
     start = amazons.to_fen(amazons.from_fen("4q/5/2*2/3*1/Q4 b"))
     game = one("(;GM[18]SZ[5]PB[b]PW[w]PL[B]RE[B+]AW[ae]AB[ea]AA[cc][dd];B[eaebcb])").record
     assert (game.variant, game.height, len(game.actions)) == (start, 5, 1)
@@ -53,7 +53,7 @@ def test_pieces_of_the_amazons_that_are_set_up_make_the_start_position():
 
 
 @pytest.mark.parametrize(("turn", "names"), [("djddgd", ("w", "b")), ("d1-d7/g7", ("b", "w"))])
-def test_names_in_the_amazons_are_those_of_the_colours_except_where_turns_are_littlegolems(turn, names):
+def test_amazons_names_follow_colours_except_in_littlegolem_turns(turn, names):
     game = one(f"(;GM[18]PB[b]PW[w];W[{turn}])").record
     assert (game.first_name, game.second_name) == names
 

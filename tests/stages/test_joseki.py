@@ -99,7 +99,7 @@ def test_every_figure_of_the_registry_is_among_the_metrics(project):
 
 
 @pytest.mark.parametrize("stage", [joseki_build, joseki_evaluate])
-def test_the_same_games_give_the_same_bytes_however_many_are_in_memory(project, monkeypatch, stage):
+def test_same_games_give_same_bytes_for_any_portions(project, monkeypatch, stage):
     first = project(stage)
     monkeypatch.setattr(build, "GAMES_AT_ONCE", 7)
     assert project(stage) == first

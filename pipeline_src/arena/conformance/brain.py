@@ -58,7 +58,7 @@ class BrainExaminer(Examiner):
     def at_once(self) -> Outcome:
         """Check that a command right after an answer is taken; find the pause that an engine needs otherwise.
 
-        The other checks make this pause too, so that they measure what they are named after.
+        The other checks make this pause too, so that they find only their own faults.
         """
         refusal = self._refusal(0.0)
         if not refusal:

@@ -98,7 +98,7 @@ class Examiner:
     """Boards to try, as (size, variant). The engine must play on the first."""
 
     def __init__(self, command: str, limits_ms: Sequence[float] = LIMITS_MS, start_ms: float = 300_000.0) -> None:
-        """Read what is to be examined.
+        """Read the program to examine.
 
         Args:
             command: command line and options, as in a player's text: ``./engine --quiet,option.Threads=1``.

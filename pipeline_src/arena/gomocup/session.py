@@ -93,7 +93,7 @@ class Session:
             act = self._SIMPLE[name]
             self._thread.submit(lambda: act(self, words))
         else:
-            self._thread.submit(lambda: self._write(f"UNKNOWN command {name[:40]}"))  # after what came before it
+            self._thread.submit(lambda: self._write(f"UNKNOWN command {name[:40]}"))  # after earlier output
         return True
 
     def finish(self, seconds: float) -> None:

@@ -43,7 +43,7 @@ def score_words(value: float) -> str:
 
 
 def exact_words(value: float) -> str:
-    """Return a text on what is proven about the position, or an empty one."""
+    """Describe the proven result of the position; empty without one."""
     if not SURE < abs(value) <= WIN:
         return ""
     side = "won" if value > 0 else "lost"

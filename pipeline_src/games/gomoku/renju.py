@@ -2,7 +2,7 @@
 
 The definitions are those of the Renju International Federation:
 
-* A stone that makes five in a row wins and is never forbidden, whatever else it makes.
+* A stone that makes five in a row wins and is never forbidden, in any case.
 * An *overline* is a row of six or more.
 * A *four* needs one more stone to be exactly five in a row. A row of four that makes five at either end is one four, a
   *straight* four; ``x.xxx.x`` is two fours.

@@ -138,7 +138,7 @@ class BrainPlayer(EnginePlayer):
         """
         if self._told:
             self._send(process, line)
-            with contextlib.suppress(PlayerError):  # if the process has ended, sending says so again
+            with contextlib.suppress(PlayerError):  # if the process has ended, sending reports it
                 patience_s = min(LOST_START_S, self._patience.start_s)
                 answer = self._listen(process, _answers_start, "OK", patience_s, math.inf)
                 if _word(answer) == "OK":

@@ -38,7 +38,7 @@ def source_of(raw: RawGame) -> Source:
 
 
 def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
-    """Read one crawled game. The result is a game or a reject, whatever the server sent."""
+    """Read one crawled game. Any answer of the server gives a game or a reject."""
     try:
         return _read(raw, usable)
     except RecordError as error:

@@ -38,7 +38,7 @@ _OF_SECOND: dict[str, Winner] = {"won": "second", "lost": "first", "draw": "draw
 
 
 def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
-    """Read one crawled game on a board of a size. The result is a game or a reject, whatever the server sent."""
+    """Read one crawled game on a board of a size. Any answer of the server gives a game or a reject."""
     try:
         return _read(raw, size)
     except RecordError as error:

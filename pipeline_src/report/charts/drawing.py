@@ -267,7 +267,7 @@ def _with_panels(spec: Spec, rows: Rows, free: str) -> Spec:
 
 
 def _still(part: Any) -> Any:
-    """Return a part of a specification without what a still picture has no use for."""
+    """Return a part of a specification without its interactive parts."""
     if isinstance(part, dict):
         unused = {"params", "tooltip"} | ({"point"} if part.get("point") == "transparent" else set())
         return {key: _still(value) for key, value in part.items() if key not in unused}

@@ -14,7 +14,7 @@ from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 96
-"""Greatest depth of a search in plies, whatever its limit."""
+"""Greatest depth of a search in plies, for any limit."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class AlphaBeta:
         self._table = make_table(min(self.options.table_mb, size / 1e6))
 
     def take_memory(self, size: int) -> None:
-        """Set the size of the table in bytes, whatever the options set."""
+        """Set the size of the table in bytes, in place of the options' size."""
         self._table = make_table(size / 1e6)
 
     def needs(self, state: Any) -> list[Need]:

@@ -1,7 +1,7 @@
 """Endings of the Amazons that counting decides: each side has squares of its own, and the side with more of them wins.
 
 The *own squares* of a side are the empty ones that king moves through empty squares join to its amazons and to none of
-the other's. There it can make a number of turns whatever the other side does, if its guards (`endgame_fill`) keep the
+the other's. There it can make a number of turns against any play, if its guards (`endgame_fill`) keep the
 other side out. The other side then gets at most one turn from each empty square that it can reach. If neither side can
 reach a square of the other's, the position is *closed*, and both numbers are filling numbers.
 
@@ -158,7 +158,7 @@ def closed(state: AmazonsState) -> bool:
 
 @njit(cache=True)
 def sealed(state: AmazonsState) -> bool:
-    """Whether the position is closed and stays closed whatever is played: no amazons of the two sides touch."""
+    """Whether the position is closed and stays closed under any play: no amazons of the two sides touch."""
     t = _territory_of(state)
     low, high = _guards(t, state.board.shape[1] + 1)
     return bool((t.reach_low & t.far_low) | (t.reach_high & t.far_high) | low | high == U64(0))

@@ -27,7 +27,7 @@ NODES, RUN, TURN, LONGEST = range(4)
 """Places in `EndgameScratch.counters`: nodes left; number of the count; the turn that begins the longest line seen in a
 region of one piece all along, and the turns of that line."""
 TARGET, LEAST, MOST, KIND, NEXT, LENGTH, MADE, SLACK = range(8)
-"""Places in a frame of the search: turns asked for; what is known of the region; what it tries now; next in the list of
+"""Places in a frame of the search: turns asked for; bounds of the region; current try; next in the list of
 turns and its length; of two pieces, the turns of the first and how many may yet be lost."""
 BACK, OTHERS, FIRST, REST = range(4)
 """Kinds of a frame: turns that shoot back, other turns; the first of two pieces, the rest."""
@@ -68,7 +68,7 @@ def _key(words: npt.NDArray[np.uint64]) -> Any:
 
 @njit(cache=True)
 def _mark(key: Any, run: int) -> Any:
-    """Key of an entry of this run. Its place does not depend on the run, or earlier runs would decide what is lost."""
+    """Key of an entry of this run. Its place does not depend on the run, or results would depend on earlier runs."""
     return (key + U64(run) * U64(0x9E3779B97F4A7C15)) | U64(1)  # never equal to an empty entry
 
 
@@ -119,7 +119,7 @@ def _open(depth: int, stride: int, scratch: EndgameScratch) -> int:
     if first_low != amazons_low or first_high != amazons_high:
         part_low, part_high = flood(first_low, first_high, region_low, region_high, stride)
         if part_low != region_low or part_high != region_high:
-            # Two pieces with amazons in both count apart: the most of the first, then what is left to the rest.
+            # Two pieces with amazons in both count apart: the most of the first, then the remainder to the rest.
             words[6], words[7], frame[KIND] = part_low, part_high, FIRST
             frame[MADE] = count(part_low, part_high) - count(amazons_low & part_low, amazons_high & part_high)
             frame[SLACK] = bound - target

@@ -1,6 +1,6 @@
 """Sets of squares of an Amazons board in two 64-bit words, and the reach of king and queen moves in them.
 
-Square (r, c) is bit ``11 * r + c`` whatever the board's width: a constant distance between rows lets compilers fold
+Square (r, c) is bit ``11 * r + c`` for any width of the board: a constant distance between rows lets compilers fold
 the shifts, and the columns from W to 10 are never empty, so no shift wraps around an edge. A 10x10 board takes 110
 bits.
 

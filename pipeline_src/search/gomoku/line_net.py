@@ -6,7 +6,7 @@ board, seen by the side to move. The net has a row of `CHANNELS` features for ea
 has the same one. The features of a cell are the sum of its four rows; a ReLU, a depthwise 3x3 convolution of half of
 the channels and a mixing layer follow, then the policy of the cell, and the value from means and maxima over the board.
 
-The rows are 16-bit integers, so that sums are exact whatever order moves come in: the kernel keeps the sums of the
+The rows are 16-bit integers, so that sums are exact in any order of moves: the kernel keeps the sums of the
 last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
 same net in torch (`systems.gomoku_zero.lines`), with a perceptron in place of the table.
 """
@@ -226,7 +226,7 @@ def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> Non
 
 
 def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
-    """Read what `write_table` wrote: the net, and what it is about.
+    """Read a table of `write_table`: the net, and its description.
 
     Raises:
         ZugwerkError: no such file, one that is cut short or damaged, or one of another version.
@@ -242,7 +242,7 @@ def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
         size = about["height"], about["width"]
     except (FileNotFoundError, IsADirectoryError):
         raise ZugwerkError(f"{path}: no such line net; {again}") from None
-    except Exception as error:  # a damaged archive makes zipfile and NumPy raise whatever its bytes happen to say
+    except Exception as error:  # a damaged archive makes zipfile and NumPy raise anything
         raise ZugwerkError(f"{path}: cut short, damaged, or not a line net ({type(error).__name__}); {again}") from None
     if found != (FORMAT, VERSION):
         raise ZugwerkError(f"{path}: {found[0]} of version {found[1]}; this program reads version {VERSION}; {again}")

@@ -2,7 +2,7 @@
 
 A *window* is ``line`` cells in a row: the place of a line that wins. Those that hold stones of one colour only are open
 to that colour. A *span* is a window and one cell more, whose two ends are empty; with all cells between its ends but
-one filled by one colour, it is what the field calls an open three: one more stone there threatens to win at both ends.
+one filled by one colour, it is called an open three: one more stone there threatens to win at both ends.
 
 All is seen by the side that has just moved, here called own; the other side is to move. A window's *index* is the
 number of its own stones plus ``OTHER`` times that of the other side's; where only just a line wins, plus ``OWN_NEXT``
@@ -22,7 +22,7 @@ OTHER, OWN_NEXT, OTHER_NEXT, INDICES = 32, 1024, 2048, 4096
 DEAD = 1 + OTHER
 """Index of a window that is open to neither side."""
 SUM, COUNTS, GAIN, FOUND, NEXT_GAIN, NEXT_FOUND = range(6)
-"""Columns of the tables: worth to own; `OWN_FOURS` and so on; what an own stone adds to the worth when it lies inside,
+"""Columns of the tables: worth to own; `OWN_FOURS` and so on; the worth that an own stone inside adds,
 and what is found by it, `WINS` and so on; the worth that one next to a window adds, and what one on an end of a span
 finds."""
 OWN_FOURS, OTHER_FOURS, OWN_THREES, OTHER_THREES = 0, 16, 32, 48
@@ -56,7 +56,7 @@ class Windows(NamedTuple):
     kinds: Ints
     """[2, MAX_SIDE]: of the windows and spans of a line."""
     gain: Ints
-    """[N]: by cell, what an own stone there adds to the worth."""
+    """[N]: by cell, the worth that an own stone there adds."""
     found: Ints
     """[N]: by cell, the counts from `WINS` on."""
 

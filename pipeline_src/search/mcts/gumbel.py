@@ -38,7 +38,7 @@ def halvings(considered: int, simulations: int) -> list[tuple[int, int]]:
     """Sequential halving of at least one step: (steps, simulations) of each phase, the steps' visits differing by 1.
 
     Karnin et al. (2013), 'Almost optimal exploration in multi-armed bandits', as `mctx` has it: the last two steps
-    share what is left, so that all simulations are used.
+    share the rest, so that all simulations are used.
     """
     if considered == 1:
         return [(1, simulations)]

@@ -57,7 +57,7 @@ class UctTree(NamedTuple):
     closed: npt.NDArray[np.uint8]
     """[N]: 1 where its value is final, so that no iteration need go there."""
     value: Floats
-    """[N]: minimax value of what has been searched."""
+    """[N]: minimax value of the searched subtree."""
     rest: Floats
     """[N]: one-ply value of the best action that was ranked but not stored; where a whole shortlist is stored, that of
     the worst in it; minus infinity where all actions are stored."""
@@ -268,7 +268,7 @@ def _below(tree: UctTree, state: Any, wanted: Any) -> int:
 
 @njit(cache=True)
 def _graft(tree: UctTree, top: int, nodes: int, owner: Ints) -> None:
-    """Move what is below node ``top`` of ``nodes`` to the root, which `expand` has just made.
+    """Move the subtree of node ``top`` of ``nodes`` to the root, which `expand` has just made.
 
     Children come after their parents, before and after, so nodes and edges only ever move forward.
     """
@@ -321,7 +321,7 @@ def plant(
 ) -> int:
     """Make ``state`` the root, with all its actions so that proofs about it are complete; return the visits it keeps.
 
-    ``before`` is the last root's state: what was searched below a position two actions later is kept. ``owner`` is
+    ``before`` is the last root's state: the subtree of a position two actions later is kept. ``owner`` is
     scratch, int32 [N]; without entries nothing is kept.
     """
     nodes, top = tree.used[NODES], -1

@@ -1,4 +1,4 @@
-"""Answers of nets for batches of boards, whatever runs the nets: for players, for PUCT and for pictures.
+"""Answers of nets for batches of boards, by any backend: for players, for PUCT and for pictures.
 
 Knows nothing of torch.
 """

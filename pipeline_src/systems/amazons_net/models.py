@@ -20,7 +20,7 @@ KINDS: dict[str, tuple[type[Any], type[Any]]] = {
 
 
 def save_nets(path: Path | str, nets: Nets) -> None:
-    """Write kind, config and weights; the same weights give the same bytes, whatever the file is called."""
+    """Write kind, config and weights; the same weights give the same bytes, under any file name."""
     kind = next(name for name, (_, made) in KINDS.items() if type(nets) is made)
     config: Any = nets.config
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
@@ -43,6 +43,6 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
         config, make = KINDS[saved["kind"]]
         nets: Nets = make(config(**saved["config"]))
         nets.load_state_dict(saved["state_dict"])
-    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+    except Exception as error:  # a damaged file makes the unpickler raise anything
         raise ZugwerkError(f"{path}: damaged, or not a model of these nets ({why_no_model(error)}){again}") from None
     return nets.to(device).eval()

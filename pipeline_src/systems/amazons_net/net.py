@@ -101,7 +101,7 @@ def convolutions(
 
 
 class Shortcut(nn.Sequential):
-    """Layers whose input is added to what they make; channels that only one of both has stay as they are."""
+    """Layers whose input is added to their output; channels that only one of both has stay as they are."""
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, C, H, W] -> [B, D, H, W]."""
@@ -256,7 +256,7 @@ def _spatial_heads(channels: int) -> list[nn.Module]:
 
 
 class ArrowPolicy(nn.Conv2d):
-    """A logit for each square, [B, C, H, W] -> [B, N], from what the trunk says of it."""
+    """A logit for each square, [B, C, H, W] -> [B, N], from the trunk's output there."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Convolve, and lay out the squares as policies have them."""

@@ -167,7 +167,7 @@ class MovePolicy(nn.Module):
         return (logits + self.relative[self._places(x.shape[2], x.shape[3])]).flatten(1)
 
     def _places(self, height: int, width: int) -> Tensor:
-        """int64 [N, N]: which bias stands for (from, to)."""
+        """int64 [N, N]: index of the bias of (from, to)."""
         square = torch.arange(height * width, device=self.relative.device)
         ranks, files = square // width, square % width
         up, right = (c[None, :] - c[:, None] + MAX_SIDE - 1 for c in (ranks, files))

@@ -126,7 +126,7 @@ class NetsPlayer(Player):
         try:
             written = Path(path).stat().st_mtime_ns
         except OSError:
-            written = 0  # `open_forward` says what is wrong
+            written = 0  # `open_forward` names the fault
         return cls(_nets_of(str(Path(path).resolve()), batch, written), temperature)
 
     def choose(self, positions: Sequence[Position]) -> list[int]:

@@ -162,7 +162,7 @@ def train(dataset: Dataset, params: TrainingParams, *, model: str, seed: int, fo
     """Train a model on moves and arrows together until all epochs are done or patience has run out.
 
     A training that was killed is resumed from its checkpoint in ``folder`` and ends in the same weights, on a CPU bit
-    for bit, as one that was not. The caller removes ``folder`` once it has what it wants.
+    for bit, as one that was not. The caller removes ``folder`` after use.
 
     Args:
         dataset: samples with a train and a validation split.

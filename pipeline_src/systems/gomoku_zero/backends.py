@@ -1,4 +1,4 @@
-"""Backends, which run a self-play net, and what they say of a model; here ONNX Runtime's on the CPU.
+"""Backends, which run a self-play net, and their description of a model; here ONNX Runtime's on the CPU.
 
 Nothing here knows torch, so that self-play workers with an ONNX model start without it.
 """

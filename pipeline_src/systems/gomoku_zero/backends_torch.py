@@ -15,7 +15,7 @@ class TorchBackend(Synchronous):
     """Channels last, no autograd, batch norms folded into the convolutions."""
 
     def __init__(self, model: ZeroModel, threads: int = 1, bf16: bool = False) -> None:
-        """``threads`` is how many torch may use here, whatever it uses elsewhere; ``bf16`` is the net's type."""
+        """``threads`` is the number of torch's threads here only; ``bf16`` is the net's type."""
         super().__init__(self._run, info_of(model))
         self.type = torch.bfloat16 if bf16 else torch.float32
         self.net = folded(model.net).to(self.type, memory_format=torch.channels_last)  # type: ignore[call-overload]

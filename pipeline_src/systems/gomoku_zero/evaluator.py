@@ -163,7 +163,7 @@ def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName =
         threads: of the CPU.
 
     Raises:
-        ZugwerkError: no such file, a damaged one, no such backend, or one that is not to be had here.
+        ZugwerkError: no such file, a damaged one, no such backend, or one that is not available here.
     """
     if backend not in get_args(BackendName):
         raise ZugwerkError(f"no backend {backend!r}; there are: {', '.join(get_args(BackendName))}")
@@ -200,7 +200,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
 
 def resolve(backend: BackendName) -> BackendName:
-    """Return the backend that ``auto`` stands for on this machine; other names are returned unchanged."""
+    """Return the backend of ``auto`` on this machine; other names are returned unchanged."""
     if backend != "auto":
         return backend
     import torch
@@ -217,7 +217,7 @@ Evaluator = ZeroEvaluator | LineEvaluator
 def make_evaluator(
     model: Path | str, backend: BackendName = "auto", chunk: int = 1, threads: int = 1
 ) -> tuple[Evaluator, ModelInfo]:
-    """The evaluator of a model file, and what the model is for.
+    """The evaluator of a model file, and the model's description.
 
     Args:
         model: a ``.pt`` file, an ONNX model, or the table of a line net.

@@ -69,7 +69,7 @@ def run_generation(
     Raises:
         ZugwerkError: the generation before is missing or damaged.
     """
-    artifacts = artifacts.resolve()  # workers may stand in another folder
+    artifacts = artifacts.resolve()  # workers may have another working folder
     files = GenerationFiles(number, artifacts)
     before = GenerationFiles(number - 1, artifacts) if number > 1 else None
     made_from = [start] if start else []

@@ -31,7 +31,7 @@ from pipeline_src.systems.gomoku_zero.params import LinesParams, NetShape
 
 Floats = npt.NDArray[np.float32]
 LEAST_VARIANCE = 1e-3
-"""Added to the variance of what is normalised, so that the table's rounding is at most thirty times as large."""
+"""Added to the variance in the normalisation, so that the table's rounding is at most thirty times as large."""
 
 
 class LinesConfig(LinesParams, NetShape):

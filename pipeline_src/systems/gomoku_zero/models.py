@@ -1,7 +1,7 @@
 """The files of self-play nets: ``.pt`` with game, variant, kind, config and weights, and the net as an ONNX model.
 
 The ONNX model has one input ``planes`` float32 [B, C, H, W] and two outputs, ``policy`` float32 [B, N] (logits) and
-``value`` float32 [B] (-1..1, to the side to move). Its metadata says what it is for, so that it can be played without
+``value`` float32 [B] (-1..1, to the side to move). Its metadata describe it, so that it can be played without
 the file it was made from: game, variant, version, kind, height, width, positions.
 """
 
@@ -89,7 +89,7 @@ def folded(net: ZeroNet) -> ZeroNet:
 
 
 def save_model(path: Path | str, net: nn.Module, variant: str = "freestyle", half: bool = False) -> None:
-    """Write a model; the same weights give the same bytes, whatever the file is called.
+    """Write a model; the same weights give the same bytes, under any file name.
 
     Args:
         path: the file.
@@ -129,7 +129,7 @@ def load_model(path: Path | str) -> ZeroModel:
         saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         whose, version = saved["game"], saved["version"]
         variant = str(saved["variant"])
-    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+    except Exception as error:  # a damaged file makes the unpickler raise anything
         raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
     if whose != gomoku.NAME:
         raise ZugwerkError(f"{path}: a model of {whose!r}, not of {gomoku.NAME}")
@@ -198,7 +198,7 @@ def _write_residual(graph: OnnxGraph, net: ResidualNet) -> tuple[str, str]:
         elif block.grow:
             x = graph.add("Pad", [x, graph.constant(np.array([0, 0, 0, 0, 0, block.grow, 0, 0]))])
         x = graph.add("Relu", [graph.add("Add", [out, x])])
-    # Here the norm stands before the convolution, which being 1x1 sees no padding: it folds in as well.
+    # Here the norm comes before the convolution, which being 1x1 sees no padding: it folds in as well.
     scale, shift = scale_and_shift(net.norm)
     weight, bias = array_of(net.head.weight), array_of(net.head.bias)
     bias = bias + (weight * shift[:, None, None]).sum((1, 2, 3))

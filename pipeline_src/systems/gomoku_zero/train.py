@@ -66,7 +66,7 @@ def state_of(optimizer: Optimizer) -> LearnerState:
 
 
 def save_learner(path: Path | str, state: LearnerState) -> None:
-    """Write it; the same state gives the same bytes, whatever the file is called."""
+    """Write it; the same state gives the same bytes, under any file name."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
     with written_aside(path) as aside:
@@ -85,7 +85,7 @@ def load_learner(path: Path | str) -> LearnerState:
             raise ValueError("not the state of a learner")
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; the training of that generation writes it") from None
-    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+    except Exception as error:  # a damaged file makes the unpickler raise anything
         raise ZugwerkError(f"{path}: damaged ({type(error).__name__}); run its generation again") from None
     return dict(state)
 
@@ -226,7 +226,7 @@ class ZeroModule(LightningModule):
             return loss, torch.stack([m.sum() for m in measured])
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
-        """Loss of the batch that belongs to this step; what the loader gives only counts."""
+        """Loss of the batch that belongs to this step; the loader's items only count the steps."""
         loss, sums = self.answer(self.batches(self.global_step, share()))
         self.sums += summed(sums)
         return loss

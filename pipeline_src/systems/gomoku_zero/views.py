@@ -34,7 +34,7 @@ class ZeroView:
     """Asks one model; the search is the PUCT of the player ``zero``, with its defaults and without noise."""
 
     def __init__(self, path: Path | str, simulations: int) -> None:
-        """Load the model, to run on one thread of the CPU: a ``.pt`` in torch, whatever there is besides.
+        """Load the model, to run on one thread of the CPU: a ``.pt`` always in torch.
 
         Raises:
             ZugwerkError: no such model, or a damaged one.

@@ -254,7 +254,7 @@ class Positions(NamedTuple):
     planes: npt.NDArray[np.uint8]
     """[R, C, H, W], 0 or 1, as `zero_planes` says."""
     policy: npt.NDArray[np.float32]
-    """[R, N], what the search said; each row sums to 1."""
+    """[R, N], the search's policy; each row sums to 1."""
     value: npt.NDArray[np.float32]
     """[R], how the game ended for the side to move: 1 won, -1 lost, 0 drawn."""
     generation: npt.NDArray[np.int16]

@@ -28,7 +28,7 @@ TOP = 3
 
 
 class Named(NamedTuple):
-    """M local moves: where each stands in a ranking, 0 the first, -1 not among the first three."""
+    """M local moves: rank of each, 0 the first, -1 not among the first three."""
 
     game: npt.NDArray[np.int32]
     """[M]."""
@@ -39,7 +39,7 @@ class Named(NamedTuple):
     rank: npt.NDArray[np.int8]
     """[M]: by the library."""
     baseline: npt.NDArray[np.int8]
-    """[M]: by how often each point was played at this move number, whatever the pattern."""
+    """[M]: by how often each point was played at this move number, in any pattern."""
 
 
 def is_held_out(record: GameRecord, share: float, seed: int) -> bool:

@@ -96,7 +96,7 @@ def move_images(move: int, colour: int, forms: int, out: npt.NDArray[np.int16]) 
 
 @njit(cache=True)
 def window_of_key(key: Key, window: Window) -> None:
-    """Write the canonical pattern that a key stands for."""
+    """Write the canonical pattern of a key."""
     for point in range(POINTS):
         bit = np.uint64(point % HALF)
         half = point // HALF
@@ -119,7 +119,7 @@ def canonical_keys(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
 
 @njit(cache=True, allocates=True)
 def windows_of_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
-    """The canonical patterns int8 [S, 10, 10] that keys uint64 [S, 4] stand for."""
+    """The canonical patterns int8 [S, 10, 10] of keys uint64 [S, 4]."""
     windows = np.empty((len(keys), SIDE, SIDE), np.int8)
     for i in range(len(keys)):
         window_of_key(keys[i], windows[i])

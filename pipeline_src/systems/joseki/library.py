@@ -1,7 +1,7 @@
 """The joseki library, a finite-state machine: corner patterns are states, moves played in them are transitions.
 
-Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in whatever order and
-by whatever mergers they came. `build` makes and merges libraries.
+Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in any order and
+by any mergers. `build` makes and merges libraries.
 
 A library's file: ``zugwerk joseki library 2``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed
 (zlib): the length of a header (uint32), the header (JSON: each array's name, type and shape), the arrays,
@@ -84,7 +84,7 @@ class Library:
         return len(self.move)
 
     def games_by_source(self) -> dict[str, int]:
-        """Number of games from each of `SOURCES`; nobody played those of ``engine``, `made` makes them."""
+        """Number of games from each of `SOURCES`; those of ``engine`` are made by `made`, not played."""
         return dict(zip(SOURCES, np.bincount(self.sources, minlength=len(SOURCES)).tolist(), strict=True))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -124,7 +124,7 @@ def check(library: Library) -> None:
     """Test what kernels rely on.
 
     Raises:
-        ZugwerkError: says what does not fit.
+        ZugwerkError: names the contradiction.
     """
     lengths = {"S": library.states, "S+1": library.states + 1, "T": library.transitions, "G": len(library.fingerprints)}
     for name, (kind, length, rest) in SHAPES.items():

@@ -1,4 +1,4 @@
-"""Games for the joseki library: synthetic ones of textbook joseki, and counts of what a source holds.
+"""Games for the joseki library: synthetic ones of textbook joseki, and counts of the games in a source.
 
 Textbook joseki are the SGF next to this module, each way from its root to a leaf one sequence, in the upper right
 corner, Black first; an empty move is one that is played elsewhere (tenuki). Made games play them in four corners, with
@@ -217,7 +217,7 @@ class GameCounts:
         """Every known word is a key, so that two reports compare key by key.
 
         Returns:
-            ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
+            ``rows``, all records, = ``games`` + ``rejects``; ``made``, synthetic games; ``handicap``, games
             with handicap stones; ``variations``, lines other than the main ones; ``passes_added`` and ``cut``, as in
             `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
             without games; the latter is Black's score of the games with a result.

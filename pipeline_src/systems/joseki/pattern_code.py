@@ -106,7 +106,7 @@ def _form_keys() -> npt.NDArray[np.uint64]:
 
 
 FORM_KEYS = _form_keys()
-"""uint64 [2, 100, 4]: what a stone of a colour on a point adds to the hash of each form."""
+"""uint64 [2, 100, 4]: summand of a stone of a colour on a point in the hash of each form."""
 
 
 @njit(cache=True)

@@ -44,7 +44,7 @@ class Recommendation:
 
 
 class Ranked(NamedTuple):
-    """A move of a pattern, all its transitions together: what it captured may have differed."""
+    """A move of a pattern, all its transitions together: its captures may have differed."""
 
     move: int
     """In the canonical frame."""

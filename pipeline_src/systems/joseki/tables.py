@@ -150,7 +150,7 @@ def state_of(tables: Tables, key: Key) -> int:
 def transition_of(tables: Tables, state: int, move: int, to: int) -> int:
     """Transition of a state by a move that leads to ``to``, a new one if there was none.
 
-    The state it leads to is part of its name: what a move captures may depend on stones outside the corner.
+    The state it leads to is part of its name: the captures of a move may depend on stones outside the corner.
     """
     at = tables.head[state]
     while at >= 0:

@@ -2,7 +2,7 @@
 
 One position at a time is answered in numpy: torch takes several times as long for so small a net. A convolution is a
 gather and a matrix product: each output square's inputs are taken out of the flat planes by an index array made once,
-where the last index is a zero that stands for the padding.
+where the last index is a zero, the padding.
 """
 
 from collections.abc import Callable

@@ -102,7 +102,7 @@ class Meeting(NamedTuple):
 def play_meetings(
     meetings: Sequence[Meeting], game: DepthGame, parallel: Parallel, journal: Journal | None = None
 ) -> list[DepthMatch]:
-    """Play matches side by side, or what is left of them. A repeated call with more pairs plays only the new ones.
+    """Play matches side by side, or their remaining games. A repeated call with more pairs plays only the new ones.
 
     Args:
         meetings: the matches.

@@ -9,7 +9,7 @@ its 1x1x1 from 10x10:
 | ``pooling`` | 8, pooled 2x2: 4 | 2 | 1 | |
 | ``dense`` | 8 | 6 | 5 | a fully connected layer |
 
-Heads say what the outputs mean, as layers to search from the lowest to the highest class:
+Heads define the meaning of the outputs, as layers to search from the lowest to the highest class:
 
 | head | outputs | layers |
 | --- | --- | --- |
@@ -242,7 +242,7 @@ def make_depth_net(config: DepthConfig) -> DepthNet:
 
 
 def save_depth_net(path: Path | str, model: SavedDepthNet) -> None:
-    """Write a model; the same weights give the same bytes, whatever the file is called."""
+    """Write a model; the same weights give the same bytes, under any file name."""
     config = model.net.config
     saved = {
         "format": FORMAT,
@@ -282,7 +282,7 @@ def load_depth_net(
         net: DepthNet = make(config(**saved["config"]))
         net.load_state_dict(saved["state_dict"])
         what = {name: saved[name] for name in ("label", "lowest", "highest", "head", "inputs")}
-    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+    except Exception as error:  # a damaged file makes the unpickler raise anything
         why = why_no_model(error)
         raise ZugwerkError(f"{path}: damaged, or not a model that chooses the search depth ({why}){again}") from None
     model = SavedDepthNet(net.eval(), **what)

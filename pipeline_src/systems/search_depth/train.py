@@ -43,7 +43,7 @@ SPREAD = 0.25
 class DepthModule(LightningModule):
     """A net, which is passed in, with its loss.
 
-    Squared layers of a regression, cross-entropy of a classification, squares of what is known of the costs.
+    Squared layers of a regression, cross-entropy of a classification, squares of the known costs.
     """
 
     total: Tensor
@@ -69,7 +69,7 @@ class DepthModule(LightningModule):
         return (batch.weights * losses).mean()
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
-        """Loss of the batch that belongs to this step; what the loader gives only counts."""
+        """Loss of the batch that belongs to this step; the loader's items only count the steps."""
         own = share()
         drawn = self.batches.step(self.global_step, own)
         loss = self.loss(DepthBatch(*(part.to(self.device) for part in drawn)))
@@ -108,7 +108,7 @@ class DepthModule(LightningModule):
 def cost_losses(outputs: Tensor, costs: Tensor) -> Tensor:
     """Losses of the head ``costs``, float [B]: those of a censored regression (Tobin, 1958) with errors of `SPREAD`.
 
-    Squares of what is known; of what is only known to be more than a stopped search took, how unlikely that is.
+    Squares of known costs; for lower bounds from stopped searches, the negative log-likelihood.
 
     Args:
         outputs: float [B, K + 1].

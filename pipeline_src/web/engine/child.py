@@ -269,7 +269,7 @@ def main() -> None:
     with contextlib.suppress(OSError):
         os.nice(NICER)
     sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints something, prints it elsewhere
+    os.dup2(2, 1)  # stray prints go elsewhere
     child = Child(sink)
     for line in sys.stdin:
         child.handle(Request.model_validate_json(line))

@@ -78,7 +78,7 @@ class ThoughtLine(Message):
     """One of the best moves of a position."""
 
     moves: tuple[str, ...]
-    """The move, and what the search expects after it."""
+    """The move, with its expected continuation."""
     value: float | None
     """Value to the side to move; null if it is infinite."""
     win_rate: float | None

@@ -69,7 +69,7 @@ class Game:
         return self.rules.to_play(self._states[ply])
 
     def board(self, legal: bool = True) -> Board:
-        """Return the position as a message, with the legal moves if somebody may choose one."""
+        """Return the position as a message, with the legal moves if a person is to move."""
         height, width = self.start.board.shape
         over = self.winner is not None
         texts: list[str] = []

@@ -27,7 +27,7 @@ class Opening:
         self.kind, self.taken = kind, list[Taken]()
 
     def step(self, plies: int, taken: Sequence[Taken] | None = None) -> OpeningStep | None:
-        """Return what is to be done after ``plies`` stones and the choices ``taken``, by default all; None: play."""
+        """Return the next step after ``plies`` stones and the choices ``taken``, by default all; None: play."""
         made = [one.choice for one in (self.taken if taken is None else taken)]
         if not self.kind or (made and made[-1] != "place"):
             return None

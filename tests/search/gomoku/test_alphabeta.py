@@ -179,7 +179,7 @@ def test_searches_agree_at_each_depth_with_plain_search(size, variant, depth):
             assert values.pop() == pytest.approx(negamax(copy(state), make_evaluator(), depth))
 
 
-def test_a_certain_threat_has_its_value_where_losses_need_no_proof():
+def test_certain_threat_has_its_value_where_losses_need_no_proof():
     state, limit = gomoku.from_fen("9/9/9/9/3xxx3/9/2oo5/2o6/9 b"), Limit(depth=2)
     found = AlphaBeta(make_evaluator(), replace(FULL, proofs=False)).search(state, limit)
     assert found.value == Minimax(make_evaluator()).search(state, limit).value == LOST

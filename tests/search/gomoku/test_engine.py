@@ -218,7 +218,7 @@ def test_several_threads_share_a_search_on_time():
     st.integers(0, 2),
     st.integers(1, 1 << 21),
 )
-def test_an_entry_is_found_as_it_was_stored_and_not_with_a_half_of_another(value, move, depth, bound, generation):
+def test_table_entry_is_never_half_of_another(value, move, depth, bound, generation):
     table, key = pvs.make_table(0), np.uint64(0x9E3779B97F4A7C15)
     pvs.store(table, key, generation, depth, bound, value, move, 0)
     data = pvs.find(table, key, generation)
