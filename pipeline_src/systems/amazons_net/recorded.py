@@ -86,10 +86,9 @@ def recorded_turns(dataset: Dataset, split: str) -> tuple[RecordedTurns, int]:
     """
     rows = dataset.split(split)
     kind, gid, ply = dataset.samples.type[rows], dataset.samples.gid[rows], dataset.samples.ply[rows]
-    key = gid * (int(ply.max(initial=0)) + 1) + ply
-    before, after = (np.flatnonzero(kind == which) for which in (AMAZON, ARROW))
-    _, i, j = np.intersect1d(key[before], key[after], assume_unique=True, return_indices=True)
-    before, after = before[i] + rows.start, after[j] + rows.start
+    partners = (kind[:-1] == AMAZON) & (kind[1:] == ARROW) & (gid[:-1] == gid[1:]) & (ply[:-1] == ply[1:])
+    before = np.flatnonzero(partners) + rows.start  # rows go by gid, ply and type
+    after = before + 1
     if not len(before):
         raise ZugwerkError(f"the data set's {split} split has no whole turn; make it from more games")
     height, width = dataset.samples.board.shape[1:]
