@@ -53,6 +53,6 @@ def divide(state: AmazonsState, depth: int) -> dict[int, int]:
     Raises:
         ZugwerkError: depth outside 1..12.
     """
-    if depth < 1:
-        raise ZugwerkError(f"divide needs a depth of at least 1, not {depth}")
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ZugwerkError(f"divide needs a depth of 1 to {MAX_DEPTH}, not {depth}")
     return {int(action): perft(play(state, action), depth - 1) for action in legal_actions(state)}
