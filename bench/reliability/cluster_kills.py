@@ -150,9 +150,12 @@ def main() -> None:
                 seconds = time.monotonic() - begin
             while (done := sum(found["kills"] for found in counts.values())) < options.kills:
                 victim = VICTIMS[done % len(VICTIMS)]
-                found = kill_once(cluster, folder, whole, victim, rng.uniform(0, seconds))
+                moment = rng.uniform(0, seconds)
+                found = kill_once(cluster, folder, whole, victim, moment)
                 counts[victim] += found
-                if found:
+                if not found:
+                    seconds = moment  # the machine is less busy now
+                else:
                     print(json.dumps({"kill": done + 1, "victim": victim, **found}), file=sys.stderr, flush=True)
         finally:
             cluster.end()
