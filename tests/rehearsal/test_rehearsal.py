@@ -1,11 +1,9 @@
 """The rehearsal at a seventh of its size."""
 
-import json
 from functools import partial
 
 import pytest
 
-from tests.layout.imports import ROOT
 from tests.rehearsal.rehearse import REAL_DELAY_S, Rehearsal, gaps, results
 from tests.spiders.sites import RESOLVING
 from tests.starts import Start
@@ -29,9 +27,3 @@ def test_a_rehearsal(tmp_path):
     assert min(gaps(rehearsal.asked[rehearsal.first :])) >= DELAY_S
     assert max(rehearsal.stops_alone) < 5
     assert "to ask of http://games.example" in rehearsal.said[0]
-
-
-def test_the_documentation_has_the_measured_table():
-    table = json.loads((ROOT / "docs/measured/crawl.json").read_text())["table"]
-    page = (ROOT / "docs/crawl.md").read_text()
-    assert [row for name, value in table.items() if (row := f"| {name} | {value} |") not in page] == []

@@ -9,7 +9,6 @@ from torch import nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board, turns
-from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
@@ -21,7 +20,9 @@ from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, 
 from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 from pipeline_src.systems.amazons_net.planes import encode_for
 from pipeline_src.systems.amazons_net.player import BATCH, NetsPlayer, open_forward, open_nets
+from pipeline_src.systems.gomoku_zero.models import ZeroModel, export_onnx
 from tests.players.positions import positions, random_states, small_nets, small_residual
+from tests.systems.gomoku_zero.nets import SMALL, fresh
 
 
 def player_of(nets, batch=BATCH, temperature=0.0):
@@ -357,9 +358,9 @@ def test_onnx_file_is_refused_by_torch_and_other_games(tmp_path):
     path.write_bytes(export_nets(trained()))
     with pytest.raises(ZugwerkError, match=r"nets\.onnx: torch runs nets\.pt, not an ONNX model"):
         player(f"puct:{path},backend=torch")
-    (gomoku,) = (net for net in packaged_nets("gomoku") if net.card.size == 9)
+    path.write_bytes(export_onnx(ZeroModel(fresh(SMALL["plain"]), "freestyle")))
     with pytest.raises(ZugwerkError, match="not an ONNX model of these nets"):
-        player(f"nets:{gomoku.file}")
+        player(f"nets:{path}")
 
 
 def test_the_same_net_gives_the_same_onnx_file():
