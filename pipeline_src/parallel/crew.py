@@ -12,7 +12,7 @@ from typing import Any, Protocol
 ATTEMPTS = 3
 """Number of attempts at a task. A task that ended this many workers is given up."""
 BATCH_S = 10.0
-"""Aim for the seconds of a batch: long compared with the cost of sending it, and short enough to lose in a kill."""
+"""Seconds that a batch should take: long compared with the cost of sending it, and short enough to lose in a kill."""
 QUICK_S = 0.1
 """Batches shorter than this many seconds are quick: sending the next one takes about as long."""
 SHARES = 4
