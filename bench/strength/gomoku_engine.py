@@ -46,7 +46,8 @@ MATCHES: dict[str, tuple[str, str, int, int]] = {
     "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
     "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, 200),
-    "score_solver_in_zero": ("zero:movetime=60,solver=200", "zero:movetime=60", 9, 200),
+    "score_fours_in_zero": ("zero:movetime=100", "zero:movetime=100,fours=0", 15, 200),
+    "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, 100),
 }
 """Player A, whose score is reported, player B, board and games, by figure (by name where no figure is made of it)."""
 

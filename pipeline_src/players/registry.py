@@ -3,8 +3,8 @@
 Each package of players lists its players in ``PLAYERS`` of its ``__init__`` as a text ``module:function``, so that a
 player imports only what it needs, and a search player does not import torch. In ``players.<game>``, ``PLAYERS`` maps
 names to makers; in ``players.engines`` and in each system, it maps games to names to makers. A name may have an option
-after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``: the first such maker is used whose option is in the
-player's text.
+after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the first one whose option is in
+the player's text is used.
 """
 
 import importlib

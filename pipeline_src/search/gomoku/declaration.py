@@ -15,9 +15,8 @@ SYSTEM = System(
         "forced_wins_25": Figure("forced wins proven in 1 s, distance 16 to 25 plies", "fraction"),
         "score_vs_previous_15": Figure("engine: score against alpha-beta, 300 ms a move, 15x15", "score"),
         "score_vs_previous_20": Figure("engine: score against alpha-beta, 300 ms a move, 20x20", "score"),
-        "score_solver_in_zero": Figure(
-            "self-play net with the solver: score against the net without, 60 ms a move, 9x9", "score"
-        ),
+        "score_fours_in_zero": Figure("zero: score against the net without searches by fours, 100 ms a move", "score"),
+        "score_zero_vs_engine": Figure("zero: score against engine, 300 ms a move, 15x15", "score"),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
         **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju", "caro")},
@@ -27,6 +26,7 @@ SYSTEM = System(
         "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",
         "score_vs_previous_20": "`engine` against `alphabeta`, 300 ms a move, 20x20",
         "fifth_of_the_time": "`engine`, 60 ms a move, against `alphabeta`, 300 ms a move, 15x15",
-        "score_solver_in_zero": "`zero` with the solver against `zero` without, 60 ms a move, 9x9",
+        "score_fours_in_zero": "`zero` against `zero:fours=0`, 100 ms a move, 15x15",
+        "score_zero_vs_engine": "`zero` against `engine`, 300 ms a move, 15x15",
     },
 )

@@ -64,7 +64,7 @@ def test_a_search_on_time_continues_in_the_tree_of_the_last_one(rules):
     for reply, limit, new in (
         (found.pv[1], Limit(movetime_ms=10), False),
         (found.pv[1], Limit(nodes=1), True),  # such an answer depends on the position alone
-        (int(rules.legal_actions(after)[-1]), Limit(movetime_ms=10), True),  # the last search was about another position
+        (int(rules.legal_actions(after)[-1]), Limit(movetime_ms=10), True),  # not of the last tree
     ):
         position = rules.play(after, reply)
         asked.clear()
