@@ -22,7 +22,8 @@ The stage `code` writes the digests of code at the start of a run. `dvc status` 
 of params and files, but of code only what was edited before the last run. `zugwerk status` first brings the digests up
 to date (`dvc repro --single-item code`); until the next edit DVC's own commands then say the same.
 
-A row of the table is about the key and everything below it; NAME is any item.
+A row of the table is about the key and everything below it; NAME is any item, `report_*` stands for all stages of that
+beginning. `dvc dag` draws which stages read which.
 
 """
 SECTIONS = """
@@ -35,10 +36,6 @@ docstrings and blank lines do not count. `zugwerk code STAGE` lists the files, `
 which imports lead to a file.
 
 """
-STAGES = """
-## Stages
-
-"""
 
 
 def graph_page(folder: Path = Path()) -> str:
@@ -47,8 +44,7 @@ def graph_page(folder: Path = Path()) -> str:
     stages = {name: stage for name, stage in graph.items() if name != CODE}
     head = ["key of params.yaml", "runs again", "and then, where its outputs differ"]
     text = INTRO + "\n".join(table(head, _keys(stages, params))) + "\n" + SECTIONS
-    text += "\n".join(table(["code of", "runs again"], _packages(stages, params))) + "\n" + STAGES
-    return text + "\n".join(table(["stage", "reads, of other stages"], _inputs(stages))) + "\n"
+    return text + "\n".join(table(["code of", "runs again"], _packages(stages, params))) + "\n"
 
 
 def packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -90,11 +86,14 @@ def _shown(key: str, target: str) -> tuple[str, str]:
 
 def _targets(stages: Mapping[str, Stage], targets: Set[str]) -> str:
     """Stages, and of a `foreach` the members where not all of them are meant."""
-    names: list[str] = []
+    whole: set[str] = set()
+    some: list[str] = []
     for name, stage in stages.items():
-        some = [target for target in (f"{name}@NAME", *stage.listed) if target in targets]
-        names += [name] if len(some) == len(stage.listed) and stage.listed.keys() <= targets else some
-    return ", ".join(map(code, names)) or "-"
+        if stage.listed.keys() <= targets:
+            whole.add(name)
+        else:
+            some += [target for target in (f"{name}@NAME", *stage.listed) if target in targets]
+    return ", ".join([*map(code, some), *([_listed(stages, whole)] if whole or not some else [])])
 
 
 def _packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -102,13 +101,15 @@ def _packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterato
         yield [code(package.replace(".", "/")), _listed(stages, names)]
 
 
-def _inputs(stages: Mapping[str, Stage]) -> Iterator[list[str]]:
-    for name, stage in stages.items():
-        before = {o for o, one in stages.items() if o != name and any(stage.reads(out) for out in one.outs)}
-        yield [code(name), _listed(stages, before)]
-
-
 def _listed(stages: Mapping[str, Stage], names: set[str]) -> str:
+    """Stages in the order of the graph; those of one beginning together where all of several are meant."""
     if names and names == set(stages):
         return "every stage"
-    return ", ".join(code(name) for name in stages if name in names) or "-"
+    groups: dict[str, list[str]] = {}
+    for name in stages:
+        groups.setdefault(name.partition("_")[0], []).append(name)
+    shown: list[str] = []
+    for beginning, group in groups.items():
+        together = len(group) > 1 and names.issuperset(group)
+        shown += [f"{beginning}_*"] if together else [name for name in group if name in names]
+    return ", ".join(map(code, shown)) or "-"

@@ -26,7 +26,7 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
 
 - `elo` of a match is the Elo difference that corresponds to its score, null where one side won every game. On the scale
   of Gomoku's models, MCTS with 1,000 random playouts is 0.
-- A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
+- A figure with no file of the graph comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
 - A figure may have several measurements: by the last run in this checkout, by a committed run of a profile, or outside
   the graph. The checkout's own stands first, then the one with the largest n; `profiles` has all of them by name, and
   `others` the details of the rest ([formats](../results.md#add-a-measurement)).
@@ -47,8 +47,9 @@ def metrics_page(folder: Path = Path()) -> str:
     lines = INTRO.splitlines()
     for system, figures in REGISTRY.items():
         lines += [f"### {system}", ""]
-        rows = [(code(name), figure.words, _place(system, figure)) for name, figure in figures.items()]
-        lines += [*table(["key", "figure", "file, key"], rows), ""]
+        rows = [(code(name), figure.words, _place(figure)) for name, figure in figures.items()]
+        heads = ["key", "figure", "file, key"][: 3 if any(place for *_, place in rows) else 2]
+        lines += [*table(heads, [row[: len(heads)] for row in rows]), ""]
     lines += [
         "## Files",
         "",
@@ -63,9 +64,9 @@ def _is_report(file: str) -> bool:
     return file.startswith("artifacts/reports/") and file.endswith(".json") and not file.endswith("positions.json")
 
 
-def _place(system: str, figure: Figure) -> str:
+def _place(figure: Figure) -> str:
     if not figure.stage:
-        return code(f"docs/measured/{system}.json")
+        return ""
     return f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
 
 
