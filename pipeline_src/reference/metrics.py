@@ -1,9 +1,5 @@
 """The page of the figures that the project reports, and of the metrics files of the graph."""
 
-from pathlib import Path
-
-import yaml
-
 from pipeline_src.project.systems import Figure
 from pipeline_src.reference.tables import NOTE, code, table
 from pipeline_src.report.registry import REGISTRY
@@ -16,9 +12,11 @@ INTRO = f"""# Metrics
 and `zugwerk compare` sets all numbers of two versions side by side. Units, published values and commands are in
 [results](../results.md), names in the [glossary](../glossary.md#metrics).
 
-To DVC a few figures of each system are metrics, those in `artifacts/reports/SYSTEM.headlines.json`: `dvc metrics show`,
-`dvc metrics diff` and `dvc exp show` print them. `dvc metrics diff --targets FILE` prints the numbers of any of the
-[files](#files). For a table of experiments with a column for each figure or param that differs:
+The reports of a stage are below `artifacts/reports/` under its name (`amazons_match` writes `amazons/match.json`;
+dvc.yaml lists all) and hold numbers only; those of the committed run are in [docs/measured/laptop](../measured/laptop)
+too. To DVC a few figures of each system are metrics, those in `SYSTEM.headlines.json`: `dvc metrics show`, `dvc metrics
+diff` and `dvc exp show` print them, `dvc metrics diff --targets FILE` the numbers of any report. For a table of
+experiments with a column for each figure or param that differs:
 
 ```sh
 dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Created'
@@ -42,42 +40,19 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
 """
 
 
-def metrics_page(folder: Path = Path()) -> str:
-    """Return the page's text, for the registry of figures and the dvc.yaml of ``folder``."""
+def metrics_page() -> str:
+    """Return the page's text, for the registry of figures."""
     lines = INTRO.splitlines()
     for system, figures in REGISTRY.items():
         lines += [f"### {system}", ""]
         rows = [(code(name), figure.words, _place(figure)) for name, figure in figures.items()]
         heads = ["key", "figure", "file, key"][: 3 if any(place for *_, place in rows) else 2]
         lines += [*table(heads, [row[: len(heads)] for row in rows]), ""]
-    lines += [
-        "## Files",
-        "",
-        "The reports of each stage, which hold numbers only. DVC keeps them; those of the committed run are in"
-        " [docs/measured/laptop](../measured/laptop) too.",
-        "",
-    ]
-    return "\n".join([*lines, *table(["stage", "reports"], _files(folder))]) + "\n"
-
-
-def _is_report(file: str) -> bool:
-    return file.startswith("artifacts/reports/") and file.endswith(".json") and not file.endswith("positions.json")
+    return "\n".join(lines[:-1]) + "\n"
 
 
 def _place(figure: Figure) -> str:
     if not figure.stage:
         return ""
-    return f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
-
-
-def _files(folder: Path) -> list[tuple[str, str]]:
-    stages = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    rows = []
-    for name, definition in stages.items():
-        body = definition.get("do", definition)
-        outs = [*body.get("outs", []), *body.get("metrics", [])]
-        files = [file for one in outs for file in ([one] if isinstance(one, str) else one) if _is_report(file)]
-        shown = [file.replace("${item}", "NAME").replace("${key}", "NAME") for file in files]
-        if shown:
-            rows.append((code(name), ", ".join(map(code, shown))))
-    return rows
+    file = (figure.path or figure.times).removeprefix("artifacts/reports/")
+    return f"{code(file)} {code(figure.key)}" if figure.key else "times of the generations"
