@@ -22,8 +22,9 @@ profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp ru
 such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that names the
 key; editors with a YAML language server report it as you type.
 
-*NAME* in a key stands for a name of your own. A count is a whole number, at least 1. A value is the laptop's; those of
-profiles with another one follow, each behind its profile's name.
+A value is the laptop's; those of profiles with another one follow, each behind its profile's name. A count is a whole
+number, at least 1. *NAME* in a key stands for a name of your own. [What runs again](graph.md) names the stages that
+depend on each key.
 
 """
 FIRST = (LAPTOP, "smoke", "paper")
@@ -61,7 +62,6 @@ def params_page(folder: Path = Path()) -> str:
     trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
     trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*FIRST[1:], *names] if name in names}
     sections = [name for name in trees[LAPTOP] if name in SECTIONS]
-    readers = _readers(folder / "dvc.yaml")
     tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
     lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents(sections)), "", "## All systems", ""]
     lines += _table(list(_rows(TopLevel, "", tops)))
@@ -69,13 +69,11 @@ def params_page(folder: Path = Path()) -> str:
     for name in sections:
         kind = SECTIONS[name]
         values = {profile: tree[name] for profile, tree in trees.items()}
-        stages = ", ".join(code(stage) for stage in readers.get(name, []))
-        read = f"Read by {stages}." if stages else "No stage of the graph depends on it."
         whole = list(_rows(kind, "", values))
         same, rows = _without_repeats(whole, earlier)
         earlier[name] = whole
         same = f" Keys without a type or a row are as in [{same}](#{same})." if same else ""
-        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}{same}", "", *_table(rows)]
+        lines += ["", f"## {name}", "", f"{sentence(about(kind))}{same}", "", *_table(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -99,16 +97,6 @@ def _contents(sections: list[str]) -> list[tuple[str, str]]:
     for name in sections:
         systems.setdefault(name.split("_")[0] if "_" in name else "all systems", []).append(f"[{name}](#{name})")
     return [(" ".join(links), system) for system, links in systems.items()]
-
-
-def _readers(path: Path) -> dict[str, list[str]]:
-    """Return the stages that list a section, or part of it, among their params in dvc.yaml."""
-    found: dict[str, list[str]] = {}
-    for stage, definition in yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items():
-        listed = definition.get("do", definition).get("params", [])
-        for section in dict.fromkeys(str(key).split(".")[0] for key in listed):
-            found.setdefault(section, []).append(stage)
-    return found
 
 
 def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
