@@ -38,9 +38,17 @@ def nothing(*_: object) -> None:
     """Do nothing: the default callback."""
 
 
-def run_tasks(*arguments: Any, **options: Any) -> list[Any]:
+def run_tasks(
+    function: Callable[[list[Task]], list[R]],
+    tasks: Sequence[Task],
+    parallel: Parallel,
+    description: str,
+    at_end: Callable[[], None] = nothing,
+    together: int = 1,
+) -> list[R]:
     """Return the results of `run_in_batches`, which takes the same arguments, in the order of the tasks."""
-    found = [result for some in run_in_batches(*arguments, **options) for result in some]
+    batches = run_in_batches(function, tasks, parallel, description, at_end, together)
+    found = [result for some in batches for result in some]
     return [result for _, result in sorted(found, key=itemgetter(0))]
 
 

@@ -32,7 +32,7 @@ class Listed(NamedTuple):
     name: str
     """Name at the start of a player's text."""
     with_options: list[str]
-    """Options that select this player among several of the same name."""
+    """Options that select this player among several of the same name; none for the usual one."""
     meaning: str
     example: str
     options: list[Option]
@@ -62,9 +62,10 @@ def _players(game: str) -> list[Listed]:
     found = []
     for maker, all_names in names.items():
         kind = open_maker(maker)[1]
-        name, meant = all_names[0].partition(":")[0], [one.partition(":")[2] for one in all_names]
+        name = all_names[0].partition(":")[0]
+        meant = [] if name in all_names else [one.partition(":")[2] for one in all_names]
         options = [_option(kind, key, field) for key, field in kind.model_fields.items()]
-        found.append(Listed(game, name, list(filter(None, meant)), sentence(kind.__doc__), kind.EXAMPLE, options))
+        found.append(Listed(game, name, meant, sentence(kind.__doc__), kind.EXAMPLE, options))
     return found
 
 

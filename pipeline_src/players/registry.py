@@ -3,8 +3,8 @@
 Each package of players lists its players in ``PLAYERS`` of its ``__init__`` as a text ``module:function``, so that a
 player imports only what it needs, and a search player does not import torch. In ``players.<game>``, ``PLAYERS`` maps
 names to makers; in ``players.engines`` and in each system, it maps games to names to makers. A name may have an option
-after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``: that maker is used if the player's text has this
-option.
+after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``: the first such maker is used whose option is in the
+player's text.
 """
 
 import importlib
@@ -53,8 +53,8 @@ def maker_of(game: str, text: PlayerText) -> str:
     known = makers_of(game)
     if text.name not in known:
         raise ZugwerkError(f"no player {text.name!r} for {game}; there are: {', '.join(players_of(game))}")
-    options = [part for key, setting in text.options.items() for part in (key, f"{key}={setting}")]
-    return next((known[f"{text.name}:{one}"] for one in options if f"{text.name}:{one}" in known), known[text.name])
+    options = {f"{text.name}:{part}" for key, one in text.options.items() for part in (key, f"{key}={one}")}
+    return next((maker for name, maker in known.items() if name in options), known[text.name])
 
 
 def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:

@@ -233,7 +233,7 @@ def place(lines: Lines, cell: int, colour: int) -> None:
 
 @njit(cache=True)
 def lift(lines: Lines, cell: int) -> None:
-    """Remove the stone placed last."""
+    """Remove the stone placed last; `bring` removes others."""
     colour = Int(lines.cells[At(cell)])
     _spread(lines, cell, colour)
     lines.sizes[At(EMPTY_CELLS)] += 1
@@ -246,6 +246,41 @@ def lift(lines: Lines, cell: int) -> None:
         lines.worth[At(c), 0] += Int(lines.points[At(c), At(packed), MOVER_WORTH])
         lines.worth[At(c), 1] += Int(lines.points[At(c), At(packed), WAITER_WORTH])
         lines.scores[At(cell)] += Int(lines.points[At(c), At(packed), ORDER])
+
+
+@njit(cache=True)
+def bring(lines: Lines, board: npt.NDArray[np.int8]) -> None:
+    """Make the stones those of a board int8 [H, W]. Only what differs is lifted and placed, in any order."""
+    for row in range(board.shape[0]):
+        first = lines.sizes[FIRST] + row * lines.sizes[STRIDE]
+        for column in range(board.shape[1]):
+            cell, stone = first + column, Int(board[At(row), At(column)])
+            if lines.cells[At(cell)] == stone:
+                continue
+            if lines.cells[At(cell)] != 0:
+                _look_around(lines, cell)
+                lift(lines, cell)
+            if stone != 0:
+                place(lines, cell, stone)
+
+
+@njit(cache=True)
+def _look_around(lines: Lines, cell: int) -> None:
+    """Update the keys and patterns of a cell with a stone, which `lift` takes to be those of when it was placed."""
+    for d in range(4):
+        key, shift = Int(0), 4 * d
+        for back in range(2):
+            at, what = cell, Int(0)
+            for k in range(lines.sizes[HALF]):
+                if what != BORDER:
+                    at += lines.steps[At(d)] * (1 - 2 * back)
+                    what = Int(lines.cells[At(at)])
+                key |= what << (4 * k + 2 - 2 * back)
+        lines.near[At(cell), At(d)] = key
+        both = Int(lines.table[At(key)])
+        for c in range(2):
+            packed = Int(lines.packed[At(c), At(cell)])
+            lines.packed[At(c), At(cell)] = (packed & ~(15 << shift)) | ((both >> 4 * c) & 15) << shift
 
 
 @njit(cache=True)

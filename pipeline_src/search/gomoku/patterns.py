@@ -32,6 +32,8 @@ NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THRE
     13
 )
 PATTERNS = 13
+LINES = range(3, 6)
+"""Lengths of lines that the tables support."""
 QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
 """Classes of cells: a stone there makes no threat; a three; one next to a closed three or twos; two threes; a four; one
 next to such; one next to a three; an open four or two fours, so that the next stone wins; a line that wins."""
@@ -140,7 +142,7 @@ def make_patterns(line: int, rule: int) -> Patterns:
     Raises:
         ZugwerkError: the line is too short or too long for the tables.
     """
-    if not 3 <= line <= 5:
+    if line not in LINES:
         raise ZugwerkError(f"the threat search knows lines of 3 to 5, not {line}")
     kind = {EXACT: EXACTLY, RENJU: EXACTLY, CARO: ONE_END_OPEN}.get(rule, AT_LEAST)
     half = line - 1 if kind == AT_LEAST else line

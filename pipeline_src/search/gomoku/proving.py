@@ -1,9 +1,9 @@
 """Threat search together with an evaluator of leaves: certain wins and losses replace the net's answer.
 
-Every leaf of a tree search first gets a threat search of a few hundred positions. If the side to move wins, the value
-is 1 and the winning move gets all of the prior. If it loses against every defence, the value is -1. If the other side
-threatens to win, the prior is distributed over the moves that meet the threat. The other moves lose: their prior is -1.
-With `PuctOptions.solve`, the tree backs all of this up as certain.
+Every leaf of a tree search first gets a search by fours, and then one by threats, of a few positions each. If the side
+to move wins, the value is 1 and the winning move gets all of the prior. If it loses against every defence, the value
+is -1. If the other side threatens to win, the prior is distributed over the moves that meet the threat. The other moves
+lose: their prior is -1. With `PuctOptions.solve`, the tree backs all of this up as certain.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, lines_need, make_lines, place
+from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, bring, lines_need, make_lines
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
 from pipeline_src.search.mcts.batches import stack
@@ -39,14 +39,14 @@ def settle(
     turns: npt.NDArray[np.int16],
     steps: npt.NDArray[np.int32],
     counts: npt.NDArray[np.int32],
-    limit: int,
+    limits: npt.NDArray[np.int64],
     priors: npt.NDArray[np.float32],
     values: npt.NDArray[np.float32],
 ) -> int:
     """Correct the evaluator's answer about B positions (see the module's docstring); return the number of decided ones.
 
     Args:
-        lines: a board of their size and rule.
+        lines: a board of their size and rule, with any stones.
         table: of the search by threats; its entries of the generation in ``space.counts`` stay true for all positions.
         space: of the same.
         found: of the search by fours.
@@ -54,47 +54,43 @@ def settle(
         turns: int16 [B, 5].
         steps: int32 [B, S].
         counts: int32 [B].
-        limit: positions that a search may look at.
+        limits: int64 [2]: positions that a search by fours may look at, and one by threats; 0 is no search.
         priors: float32 [B, S].
         values: float32 [B].
     """
     decided, width, asked = Int(0), boards.shape[2], space.counts
     for b in range(boards.shape[0]):
-        begin(lines)
-        for row in range(boards.shape[1]):
-            for column in range(width):
-                if boards[At(b), At(row), At(column)] != 0:
-                    cell = lines.sizes[FIRST] + row * lines.sizes[STRIDE] + column
-                    place(lines, cell, Int(boards[At(b), At(row), At(column)]))
+        bring(lines, boards[At(b)])
         c = Int(turns[At(b), SIDE])
         other, cell, n, lost = 1 - c, Int(-1), Int(-1), False
+        threatened = lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0
         if lines.counts[At(c), WINS] > 0:
             cell = Int(first_cell(lines, c, Int(WINS)))
-        elif win_by_fours(lines, found, c, limit) > 0:
+        elif limits[0] > 0 and win_by_fours(lines, found, c, limits[0]) > 0:
             cell = found.line[0]
-        else:
-            asked[threats.NODES], asked[threats.NODE_LIMIT], asked[threats.KINDS] = 0, limit, ONE_THREE
+        elif limits[1] > 0:
+            asked[threats.NODES], asked[threats.NODE_LIMIT], asked[threats.KINDS] = 0, limits[1], ONE_THREE
             proof, _, move, _ = prove(lines, table, space, found, c, False)
             if proof == 0:
                 cell = move
-            elif lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0:
+            elif threatened:
                 asked[threats.NODES] = 0
                 proof, _, _, _ = prove(lines, table, space, found, other, True)
                 lost = proof == 0
-                if lines.counts[At(other), WINS] > 0:
-                    n = Int(write_defences(lines, other, Int(WINS), space, Int(0)))
-                else:
-                    n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
-                    n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
-        values[At(b)] = min(max(values[At(b)], -UNSURE), UNSURE)
         if cell >= 0:
             space.moves[0, 0], n = cell, Int(1)
-            values[At(b)] = 1.0
-        elif lost:
-            values[At(b)] = -1.0
-        decided += Int(cell >= 0 or lost)
-        if n > 0:
-            _keep(lines, space, n, width, steps, counts, priors, b)
+        elif lines.counts[At(other), WINS] > 0:
+            n = Int(write_defences(lines, other, Int(WINS), space, Int(0)))
+        elif threatened:
+            n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
+            n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
+        if n >= 0:
+            kept = _keep(lines, space, n, width, steps, counts, priors, b)
+            lost |= kept == 0
+        values[At(b)] = min(max(values[At(b)], -UNSURE), UNSURE)
+        if cell >= 0 or lost:
+            values[At(b)] = 1.0 if cell >= 0 else -1.0
+            decided += 1
     return int(decided)
 
 
@@ -108,23 +104,31 @@ def _keep(
     counts: npt.NDArray[np.int32],
     priors: npt.NDArray[np.float32],
     b: int,
-) -> None:
-    """Distribute the prior of a position over the first ``n`` moves of ``space``; the others get -1."""
+) -> int:
+    """Distribute the prior of a position over the legal ones of ``n`` moves of ``space``; return their number.
+
+    The others get -1. With none, nothing changes.
+    """
     total, left = 0.0, Int(0)
     for i in range(counts[At(b)]):
-        step, kept = steps[At(b), At(i)], False
-        cell = lines.sizes[FIRST] + step // width * lines.sizes[STRIDE] + step % width
-        for k in range(n):
-            kept |= space.moves[0, At(k)] == cell
-        if kept:
+        if _is_move(lines, space, n, width, steps[At(b), At(i)]):
             total += priors[At(b), At(i)]
             left += 1
+    for i in range(counts[At(b)] if left > 0 else 0):
+        if _is_move(lines, space, n, width, steps[At(b), At(i)]):
+            priors[At(b), At(i)] = priors[At(b), At(i)] / total if total > 0.0 else 1.0 / left
         else:
             priors[At(b), At(i)] = -1.0
-    for i in range(counts[At(b)]):
-        prior = priors[At(b), At(i)]
-        if prior >= 0.0:
-            priors[At(b), At(i)] = prior / total if total > 0.0 else 1.0 / left
+    return int(left)
+
+
+@njit(cache=True)
+def _is_move(lines: Lines, space: ThreatSpace, n: int, width: int, step: int) -> bool:
+    """Whether a step is among the first ``n`` moves of ``space``."""
+    cell, found = lines.sizes[FIRST] + step // width * lines.sizes[STRIDE] + step % width, False
+    for k in range(n):
+        found |= space.moves[0, At(k)] == cell
+    return found
 
 
 class ProvingNet(NamedTuple):
@@ -135,8 +139,8 @@ class ProvingNet(NamedTuple):
     table: ProofTable
     space: ThreatSpace
     found: FourSpace
-    limit: npt.NDArray[np.int64]
-    """[1]: positions that a threat search may look at."""
+    limits: npt.NDArray[np.int64]
+    """[2]: see `settle`."""
     decided: npt.NDArray[np.int64]
     """[1]: number of positions so far that were certainly won or lost."""
     counts: npt.NDArray[np.int32]
@@ -161,7 +165,7 @@ def evaluate_proving(
         state.turn.reshape((1, state.turn.size)),
         steps.reshape((1, most)),
         beside.counts,
-        beside.limit[0],
+        beside.limits,
         priors.reshape((1, priors.size)),
         beside.values,
     )
@@ -174,9 +178,9 @@ kernels.implement(evaluate, ProvingNet, evaluate_proving)
 class ProvingEvaluator:
     """An evaluator of leaves together with the threat search."""
 
-    def __init__(self, evaluate_batch: EvaluateBatch, nodes: int) -> None:
-        """``nodes`` is the number of positions of each threat search, at least 1."""
-        self.evaluate_batch, self.nodes = evaluate_batch, nodes
+    def __init__(self, evaluate_batch: EvaluateBatch, by_fours: int, by_threats: int = 0) -> None:
+        """Numbers of positions of each search by fours and of each one by threats; 0 is no search."""
+        self.evaluate_batch, self.limits = evaluate_batch, np.array([by_fours, by_threats])
         self.decided = 0
         """Number of positions so far that were certainly won or lost."""
         self._lines: Lines | None = None
@@ -200,7 +204,7 @@ class ProvingEvaluator:
             states.turn,
             steps,
             counts,
-            self.nodes,
+            self.limits,
             priors,
             values,
         )
@@ -216,7 +220,7 @@ class ProvingEvaluator:
         assert self._lines is not None
         counts, values = np.zeros(1, np.int32), np.zeros(1, np.float32)
         memory = (self._lines, self._table, self._space, self._fours)
-        return ProvingNet(inside(state), *memory, np.array([self.nodes]), np.zeros(1, np.int64), counts, values)
+        return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64), counts, values)
 
     def needs(self, state: GomokuState) -> list[Need]:
         """See `Puct.needs`."""
@@ -224,7 +228,7 @@ class ProvingEvaluator:
         memory = (lines, self._table, self._space, self._fours)
         boards, turns, steps = np.empty((1, *state.board.shape), np.int8), state.turn[None], np.empty((1, 1), np.int32)
         priors, values = np.empty((1, 1), np.float32), np.empty(1, np.float32)
-        settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.nodes, priors, values))
+        settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.limits, priors, values))
         return [*found, settled, *needs_of(self.evaluate_batch, state)]
 
     def _begin(self, states: GomokuState) -> None:

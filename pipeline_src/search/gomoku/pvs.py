@@ -134,26 +134,30 @@ def _depth_of(data: int) -> int:
 
 
 @njit(cache=True)
-def find(table: Table, key: np.uint64, oldest: int) -> int:
-    """Return the data of a position's entry, -1 if no search since ``oldest`` has stored one."""
+def _place_of(table: Table, key: np.uint64, oldest: int) -> tuple[int, np.uint64]:
+    """Return (place, data) of a position's entry; the place is -1 if no search since ``oldest`` has stored one."""
     slot = Int(key & np.uint64(len(table.slots) - 1))
     for at in (slot, slot ^ 1):
         data = table.slots[At(at), 1]
         if table.slots[At(at), 0] ^ data == key and Int(data >> np.uint64(41)) >= oldest:
-            return int(Int(data))
-    return -1
+            return int(at), data
+    return -1, np.uint64(0)
+
+
+@njit(cache=True)
+def find(table: Table, key: np.uint64, oldest: int) -> int:
+    """Return the data of a position's entry, -1 if no search since ``oldest`` has stored one."""
+    at, data = _place_of(table, key, oldest)
+    return int(Int(data)) if at >= 0 else -1
 
 
 @njit(cache=True)
 def expect(table: Table, key: np.uint64, oldest: int, move: int) -> None:
     """Replace the move of a position's entry, if there is one."""
-    slot = Int(key & np.uint64(len(table.slots) - 1))
-    for at in (slot, slot ^ 1):
-        data = table.slots[At(at), 1]
-        if table.slots[At(at), 0] ^ data == key and Int(data >> np.uint64(41)) >= oldest:
-            data = data & ~np.uint64(0xFFFF0000) | np.uint64(move) << np.uint64(16)
-            table.slots[At(at), 0], table.slots[At(at), 1] = key ^ data, data
-            return
+    at, data = _place_of(table, key, oldest)
+    if at >= 0:
+        data = data & ~np.uint64(0xFFFF0000) | np.uint64(move) << np.uint64(16)
+        table.slots[At(at), 0], table.slots[At(at), 1] = key ^ data, data
 
 
 @njit(cache=True)

@@ -13,7 +13,7 @@ from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
-from pipeline_src.search.mcts.puct_forest import Ints, PuctOptions
+from pipeline_src.search.mcts.puct_forest import Ints, PuctOptions, Records
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
 
@@ -27,6 +27,31 @@ def _action_to(state: Any, after: Any, actions: Ints) -> int:
         if same:
             return int(actions[i])
     return -1
+
+
+@njit(cache=True)
+def _steps_to(nodes: Records, edges: Records, root: Any, wanted: Any, after: Any, last: Any, steps: Ints) -> int:
+    """Write the steps of a tried turn of one or two steps from a tree's root to a position; return their number.
+
+    It is 0 if there is no such turn. ``after`` and ``last`` are room.
+    """
+    goal, side = kernels.position_hash(wanted), kernels.to_play(root)
+    for edge in range(nodes[0].first, nodes[0].first + nodes[0].edges):
+        kernels.copy_into(root, after)
+        kernels.play_step(after, edges[edge].step)
+        steps[0] = edges[edge].step
+        if kernels.position_hash(after) == goal:
+            return 1
+        child = nodes[edges[edge].child]
+        if child.over != 0 or child.side != side:
+            continue
+        for below in range(child.first, child.first + child.edges):
+            kernels.copy_into(after, last)
+            kernels.play_step(last, edges[below].step)
+            steps[1] = edges[below].step
+            if kernels.position_hash(last) == goal:
+                return 2
+    return 0
 
 
 def turns_need(state: Any) -> list[Need]:
@@ -154,7 +179,9 @@ class Puct:
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`. An evaluator with its own kernels also has a method ``needs``."""
         trees = PuctTrees(state, 1, self.evaluate_batch, self.options, 1)
-        return [*trees.needs(), *turns_need(state), *needs_of(self.evaluate_batch, state)]
+        nodes, edges, steps = trees.forest.nodes[0], trees.forest.edges[0], np.empty(2, np.int32)
+        below = Need(_steps_to, (nodes, edges, row(trees.roots, 0), state, state, state, steps))
+        return [*trees.needs(), *turns_need(state), below, *needs_of(self.evaluate_batch, state)]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.
@@ -166,6 +193,9 @@ class Puct:
 
     def search_many(self, states: Sequence[Any], limit: Limit, on_info: OnInfo | None = None) -> list[SearchResult]:
         """Search positions of one board size in lock step.
+
+        A search of one position with a time limit continues in the tree of the last one, if the position comes one turn
+        after its result. Other searches start over, so that their answers depend on the arguments alone.
 
         Args:
             states: unfinished positions, which are not changed.
@@ -184,8 +214,9 @@ class Puct:
         deadline = None if limit.movetime_ms is None else started + searching_seconds(limit.movetime_ms)
         trees = self._room(states, self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES))
         turns = [_Turn(state, limit.nodes or FOREVER, wanted=limit.lines) for state in states]
-        for g, state in enumerate(states):
-            trees.plant(g, state)
+        if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, states[0]):
+            for g, state in enumerate(states):
+                trees.plant(g, state)
         while not all(turn.whole for turn in turns):
             self._search_step(trees, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
@@ -246,6 +277,17 @@ class Puct:
         for g in going:
             _look_wide(trees, g, turns[g])
             _settle(trees, g, turns[g])
+
+
+def _follow(trees: PuctTrees, state: Any) -> bool:
+    """Make a position that is one turn below the root of tree 0 its root; whether it is."""
+    root, steps = row(trees.roots, 0), np.empty(2, np.int32)
+    if trees.forest.used_nodes[0] == 0 or kernels.outcome(root)[0]:
+        return False
+    found = _steps_to(trees.forest.nodes[0], trees.forest.edges[0], root, state, copy_of(state), copy_of(state), steps)
+    for step in steps[:found].tolist():
+        trees.advance(0, step)
+    return found > 0
 
 
 def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:

@@ -23,7 +23,7 @@ from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 
 NAME = "zero"
-Around = Callable[[EvaluateBatch], EvaluateBatch]
+Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]
 TREE, FAST_TREE = 1 << 14, 1 << 17
 """Number of nodes of a tree if only time limits the search; with a line net, which fills a tree in less time."""
 
@@ -126,16 +126,12 @@ def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> l
 
 
 class ZeroOptions(Nodes):
-    """Monte Carlo tree search guided by a self-play net, on the board and by the rules of the net.
-
-    The default limit is 300 simulations per move.
-    """
+    """``zero`` without searches for forced wins."""
 
     EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,simulations=300"
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
-    VARIANTS = ("zero:search=gumbel", "zero:solver=200")
 
     model: str = ""
     """A ``model.pt``, or an export of it by `zugwerk export`; by default the packaged net of the board."""
@@ -175,7 +171,7 @@ class ZeroOptions(Nodes):
 
 
 def zero_player(options: ZeroOptions) -> Player:
-    """The player ``zero``.
+    """The player ``zero`` with the net alone.
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
@@ -213,7 +209,7 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     evaluate: EvaluateBatch
     evaluate, info = make_evaluator(model, options.backend, options.chunk, options.threads)
     if around is not None:
-        evaluate = around(evaluate)
+        evaluate = around(evaluate, info)
     solve = around is not None and options.search == "puct"
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve)
     tree = FAST_TREE if info.kind == "lines" else TREE

@@ -1,31 +1,53 @@
-"""``zero`` with threat search and net: ``zero:MODEL,solver=N``.
+"""``zero`` with a search for forced wins at each leaf of its tree; a limit of simulations is for the net alone.
 
-A module of its own, so that the generations of self-play do not depend on that search.
+A module of its own, so that self-play and the matches of its models do not depend on these searches.
 """
 
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_src.games.gomoku.board import parse_variant
 from pipeline_src.players.player import Player
-from pipeline_src.project.params import Count
+from pipeline_src.search.gomoku.patterns import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch
+from pipeline_src.systems.gomoku_zero.backends import ModelInfo
 from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player
+
+Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 
 
 class ProvingOptions(ZeroOptions):
-    """The tree search of ``zero`` with a threat search at each leaf.
+    """Monte Carlo tree search guided by a self-play net, on the board and by the rules of the net.
 
-    Certain wins and losses replace the net's value. If the other side threatens to win, only moves that meet the threat
-    are tried.
+    At each leaf of the tree, a search for wins by fours replaces the net's value by a certain one, and where the other
+    side threatens to win, only moves that meet the threat are tried. With a limit of ``simulations`` the net plays
+    alone, unless ``fours`` or ``solver`` is given. The default limit is 300 simulations per move.
     """
 
-    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,solver=200,movetime=300"
+    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,movetime=300"
+    VARIANTS = ("zero:simulations=300", "zero:search=gumbel", "zero:solver=200")
 
-    solver: Count
-    """Number of positions of each threat search."""
+    fours: Number = 40
+    """Number of positions of each search by fours; 0 is no search, as on boards with lines of more than five."""
+    solver: Number = 0
+    """Number of positions of each search by fours and threes, which takes nearly all of the time; 0 is no search."""
 
 
-def proving_player(options: ProvingOptions) -> Player:
-    """The player ``zero`` with ``solver``.
+def zero_player(options: ProvingOptions) -> Player:
+    """The player ``zero``.
 
     Raises:
-        ZugwerkError: see `zero_player`.
+        ZugwerkError: no model there, or a backend that cannot run it.
     """
-    return open_player(options, lambda evaluate: ProvingEvaluator(evaluate, options.solver))
+    if options.fours == 0 and options.solver == 0:
+        return open_player(options)
+    given = not options.model_fields_set.isdisjoint({"fours", "solver"})
+
+    def around(evaluate: EvaluateBatch, info: ModelInfo) -> EvaluateBatch:
+        if not given and parse_variant(info.variant)[0] not in LINES:
+            return evaluate
+        return ProvingEvaluator(evaluate, max(options.fours, options.solver), options.solver)
+
+    return open_player(options, around)

@@ -12,7 +12,7 @@ from pipeline_src.games.gomoku.moves import kind_of_line, line_through
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.search.gomoku import patterns
 from pipeline_src.search.gomoku.fours import only_answer
-from pipeline_src.search.gomoku.lines import BORDER, WINS, cell_of, lift, make_lines, place, wins
+from pipeline_src.search.gomoku.lines import BORDER, WINS, bring, cell_of, lift, make_lines, place, wins
 
 
 def wins_in(row, line, rule):
@@ -149,6 +149,22 @@ def test_incremental_board_equals_rebuilt_one(size, variant):
             for colour in (1, 2):
                 won = line_through(board, action, colour, int(state.turn[LINE]), kind_of_line(state, colour))
                 assert won == wins(lines, cell_of(action, size, lines), colour)
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact-3", "renju", "caro"])
+@pytest.mark.parametrize("size", [5, 15])
+def test_a_board_brought_to_other_stones_equals_a_new_one(size, variant):
+    rng, board = np.random.default_rng(size), np.zeros((size, size), np.int8)
+    lines = make_lines(from_board(board, 0, variant))
+    for _ in range(40):
+        for action in rng.choice(board.size, rng.integers(1, board.size // 3)):
+            board.flat[action] = rng.integers(0, 3)
+        bring(lines, board)
+        new = make_lines(from_board(board, 0, variant))
+        for name in ("cells", "classes", "counts", "worth", "hash", "sizes", "scores"):
+            assert (getattr(lines, name) == getattr(new, name)).all(), name
+        empty = new.cells == 0
+        assert (lines.near[empty] == new.near[empty]).all()
 
 
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro", "caro-4"])

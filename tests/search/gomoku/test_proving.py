@@ -1,8 +1,10 @@
 """The threat search together with an evaluator: what is certain, and moves that meet a threat."""
 
 import numpy as np
+import pytest
 
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.setup import from_fen
 from pipeline_src.games.kernels import write_steps
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
@@ -45,6 +47,22 @@ LOST = position(
 )
 
 
+THREES = position(
+    """
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . x x . . . .
+    . . . . . x . . .
+    . . . . . x . . .
+    . o . . . . . o .
+    . o . . . . . o .
+    . . . . . . . . .
+    """
+)
+"""Black wins by threes, not by fours alone."""
+
+
 def even(states, steps, counts):
     """The same prior for each step, and no opinion."""
     priors = np.zeros(steps.shape, np.float32)
@@ -55,7 +73,7 @@ def even(states, steps, counts):
 
 def answer(evaluator, *states):
     stacked = stack(states[0], len(states))
-    steps, counts = np.zeros((len(states), 49), np.int32), np.zeros(len(states), np.int32)
+    steps, counts = np.zeros((len(states), states[0].board.size), np.int32), np.zeros(len(states), np.int32)
     for i, state in enumerate(states):
         for column, array in zip(stacked, state, strict=True):
             column[i] = array
@@ -64,7 +82,7 @@ def answer(evaluator, *states):
 
 
 def test_certain_results_and_forced_answers():
-    evaluator = ProvingEvaluator(even, 200)
+    evaluator = ProvingEvaluator(even, 200, 200)
     steps, priors, values = answer(evaluator, WON, PRESSED, LOST, gomoku.initial_state(7))
     assert values.tolist() == [1.0, 0.0, -1.0, 0.0]
     assert evaluator.decided == 2
@@ -77,7 +95,25 @@ def test_certain_results_and_forced_answers():
     assert (priors[1] == -1).sum() == (PRESSED.board == 0).sum() - len(met)  # what does not meet the threat loses
 
 
+def test_fours_alone_see_wins_and_answers_of_one_kind():
+    _, priors, values = answer(ProvingEvaluator(even, 40), WON, PRESSED, LOST, gomoku.initial_state(7))
+    assert values.tolist() == [1.0, 0.0, -1.0, 0.0]
+    assert (priors[1] > 0).sum() < 10
+    _, priors, values = answer(ProvingEvaluator(even, 40), THREES)
+    assert values.tolist() == [0.0]
+    assert priors.min() == 0, "a win by threes takes another search"
+    assert answer(ProvingEvaluator(even, 40, 200), THREES)[2].tolist() == [1.0]
+
+
+def test_black_who_may_not_stop_a_line_in_renju_has_lost():
+    state = from_fen("15/15/15/15/15/15/15/7x7/5x1x7/5xo8/6o8/6o8/6o8/6x8/o14 b renju")
+    steps, priors, values = answer(ProvingEvaluator(even, 40), state)
+    assert values.tolist() == [-1.0]
+    legal = write_steps(state, steps[0])
+    assert priors[0, :legal] == pytest.approx(1 / legal), "one move is as good as another"
+
+
 def test_a_tree_search_sees_the_win():
-    found = Puct(ProvingEvaluator(even, 200)).search(WON, Limit(nodes=20))
+    found = Puct(ProvingEvaluator(even, 200, 200)).search(WON, Limit(nodes=20))
     assert gomoku.format_move(found.action, 7, 7) in ("b5", "f5")
     assert found.value > 0.9

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import amazons, kernels
+from pipeline_src.games import amazons, gomoku, kernels
 from pipeline_src.games.amazons import board
 from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
@@ -47,6 +48,28 @@ def test_virtual_losses_are_removed_and_lose_no_simulation():
             assert nodes["visits"].all()
             assert not nodes["pending"].any()
             assert not trees.forest.edges[g]["virtual"][nodes["owner"][1:]].any()
+
+
+@pytest.mark.parametrize("rules", [amazons, gomoku])
+def test_a_search_on_time_continues_in_the_tree_of_the_last_one(rules):
+    asked = set()
+
+    def noting(states, steps, counts):
+        asked.update(kernels.position_hash(row(states, b)) for b in range(len(counts)))
+        return hashed(states, steps, counts)
+
+    puct, state = Puct(noting, nodes=4096), rules.initial_state(6)
+    found = puct.search(state, Limit(movetime_ms=200))
+    after = rules.play(state, found.action)
+    for reply, limit, new in (
+        (found.pv[1], Limit(movetime_ms=10), False),
+        (found.pv[1], Limit(nodes=1), True),  # such an answer depends on the position alone
+        (int(rules.legal_actions(after)[-1]), Limit(movetime_ms=10), True),  # the last search was about another position
+    ):
+        position = rules.play(after, reply)
+        asked.clear()
+        puct.search(position, limit)
+        assert (kernels.position_hash(position) in asked) == new
 
 
 def test_search_is_independent_of_other_trees():

@@ -163,7 +163,7 @@ def test_threat_search_runs_with_the_net_in_the_kernel() -> None:
     states = [state for state in random_states(9, 3) if len(gomoku.legal_actions(state)) > 30][::6]
     found = []
     for net in (evaluator, lambda *leaves: evaluator(*leaves)):
-        proving = ProvingEvaluator(net, 50)
+        proving = ProvingEvaluator(net, 50, 50)
         trees = PuctTrees(states[0], len(states), proving, PuctOptions(c=1.0, c_base=0.0, solve=True), 200)
         for g, state in enumerate(states):
             trees.plant(g, state)

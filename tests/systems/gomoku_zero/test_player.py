@@ -9,6 +9,7 @@ from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.setup import from_fen
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -77,6 +78,40 @@ def test_it_takes_a_win_and_stops_one(model: Path) -> None:
     assert some.choose(positions([wins, stops])) == [3, 3]
 
 
+@pytest.mark.parametrize(
+    ("options", "by_fours", "by_threats"),
+    [
+        ("", 40, 0),
+        (",movetime=50", 40, 0),
+        (",search=gumbel", 40, 0),
+        (",simulations=20,fours=8", 8, 0),
+        (",nodes=20,solver=50", 50, 50),
+        (",solver=8,fours=30", 30, 8),
+        (",simulations=20", None, None),
+        (",nodes=20", None, None),
+        (",search=none", None, None),
+        (",fours=0,movetime=50", None, None),
+    ],
+)
+def test_forced_wins_are_searched_unless_simulations_are_limited(
+    model: Path, options: str, by_fours: int | None, by_threats: int | None
+) -> None:
+    evaluate = player(f"zero:{model}{options}").puct.evaluate_batch
+    if by_fours is None:
+        assert not isinstance(evaluate, ProvingEvaluator)
+    else:
+        assert isinstance(evaluate, ProvingEvaluator)
+        assert evaluate.limits.tolist() == [by_fours, by_threats]
+
+
+def test_a_rule_without_patterns_is_played_by_the_net_alone(tmp_path: Path) -> None:
+    save_model(tmp_path / "model.pt", fresh(SMALL["plain"]), variant="freestyle-6")
+    start = gomoku.initial_state(6, "freestyle-6")
+    assert gomoku.is_legal(start, player(f"zero:{tmp_path / 'model.pt'}").choose(positions([start]))[0])
+    with pytest.raises(ZugwerkError, match="lines of 3 to 5, not 6"):
+        player(f"zero:{tmp_path / 'model.pt'},solver=20").choose(positions([start]))
+
+
 def test_temperature_draws_by_the_game_s_own_generator(model: Path) -> None:
     start = gomoku.initial_state(6, "freestyle-4")
     warm = player(f"zero:{model},simulations=60,temperature=1,temperature_plies=2")
@@ -124,7 +159,7 @@ def test_time_limits_hold_for_each_position(model: Path) -> None:
 
 
 def test_a_search_can_be_limited_from_outside(model: Path) -> None:
-    thought = player(f"zero:{model}").think(positions(random_states(1))[0], Bounds(nodes=50))
+    thought = player(f"zero:{model},fours=0").think(positions(random_states(1))[0], Bounds(nodes=50))
     assert thought.found is not None
     assert (thought.found.action, thought.found.nodes) == (thought.action, 50)
 
