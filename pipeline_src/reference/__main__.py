@@ -34,7 +34,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
     "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
     "cli.md": commands_page,
-    "metrics.md": metrics_page,
+    "metrics.md": lambda _: metrics_page(),
     "graph.md": graph_page,
     "nets.md": lambda _: nets_page(),
 }

@@ -26,7 +26,8 @@ INTRO = f"""# Commands
 STAGES = """## stages
 
 `dvc repro STAGE` brings a stage and what it needs up to date; a stage for each of several models or generations is
-`STAGE@NAME`, and `dvc repro STAGE` is all of them. The command alone runs just this, whatever is out of date.
+`STAGE@NAME`, and `dvc repro STAGE` is all of them. `python -m pipeline_src.stages.amazons_match` runs just this one,
+whatever is out of date; `gomoku_first` is `gomoku_generation --number 1`, `growing_first` `growing_board --size SIZE`.
 
 """
 
@@ -46,7 +47,7 @@ def commands_page(folder: Path = Path()) -> str:
         *table(["target", "what it does"], _targets(folder / "Makefile")),
         "",
         *STAGES.splitlines(),
-        *table(["stage", "command", "what it makes"], _stages(folder)),
+        *table(["stage", "what it makes"], _stages(folder)),
         "",
     ]
     rows = _commands(typer.main.get_command(app), "zugwerk")
@@ -69,7 +70,7 @@ def _targets(makefile: Path) -> list[tuple[str, str]]:
     return [(code(f"make {name}"), text) for name, text in found]
 
 
-def _stages(folder: Path) -> list[tuple[str, str, str]]:
+def _stages(folder: Path) -> list[tuple[str, str]]:
     rows = []
     stages = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     for name, definition in stages.items():
@@ -77,7 +78,6 @@ def _stages(folder: Path) -> list[tuple[str, str, str]]:
         path = folder / (command.split()[2].replace(".", "/") + ".py")
         text = sentence(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))))
         about = re.sub(r"^Stage \w+: ", "", text)
-        shown = re.sub(r"\$\{(?:\w+\.)?(\w+)\}", lambda m: "NAME" if m[1] in ("item", "key") else m[1].upper(), command)
         many = "@NAME" if "foreach" in definition else ""
-        rows.append((code(name + many), code(shown), about[:1].upper() + about[1:]))
+        rows.append((code(name + many), about[:1].upper() + about[1:]))
     return rows

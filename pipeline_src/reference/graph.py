@@ -1,14 +1,12 @@
-"""The page of the stages that run again after a change of params.yaml, of a package or of a stage's outputs."""
+"""The page of the stages that run again after a change of params.yaml."""
 
 from collections.abc import Iterator, Mapping, Set
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.project.code import CHANGE_NO_OUTPUT, this_code
 from pipeline_src.project.graph import CODE, GRAPH, Stage, overlap, reached, read_graph
 from pipeline_src.project.params import PARAMS_FILE, read_tree
-from pipeline_src.reference.stage_code import closure
 from pipeline_src.reference.tables import NOTE, code, table
 
 INTRO = f"""# What runs again
@@ -22,22 +20,16 @@ The stage `code` writes the digests of code at the start of a run. `dvc status` 
 of params and files, but of code only what was edited before the last run. `zugwerk status` first brings the digests up
 to date (`dvc repro --single-item code`); until the next edit DVC's own commands then say the same.
 
-A row of the table is about the key and everything below it; NAME is any item.
+A row of the table is about the key and everything below it; NAME is any item, `report_*` stands for all stages of that
+beginning. `dvc dag` draws which stages read which.
 
 """
-SECTIONS = """
+CODE_OF_STAGES = """
 A key with no stage changes no output of the graph: `parallel`, for one, says how many processes work.
-
-## Code
 
 A stage's code is its module, the players that its params name, and all first-party modules that these import; comments,
 docstrings and blank lines do not count. `zugwerk code STAGE` lists the files, `zugwerk code STAGE --why FILE` shows
-which imports lead to a file.
-
-"""
-STAGES = """
-## Stages
-
+which imports lead to a file. After an edit `zugwerk status` lists the stages that run it.
 """
 
 
@@ -46,20 +38,7 @@ def graph_page(folder: Path = Path()) -> str:
     graph, params = read_graph(folder / GRAPH), read_tree(folder / PARAMS_FILE)
     stages = {name: stage for name, stage in graph.items() if name != CODE}
     head = ["key of params.yaml", "runs again", "and then, where its outputs differ"]
-    text = INTRO + "\n".join(table(head, _keys(stages, params))) + "\n" + SECTIONS
-    text += "\n".join(table(["code of", "runs again"], _packages(stages, params))) + "\n" + STAGES
-    return text + "\n".join(table(["stage", "reads, of other stages"], _inputs(stages))) + "\n"
-
-
-def packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the stages that run a module of a package (``__init__`` aside), by the package's name."""
-    found: dict[str, set[str]] = {}
-    for name, stage in stages.items():
-        for module in set(closure(stage, params)) - CHANGE_NO_OUTPUT:
-            path = this_code().file(module)
-            if path is not None and path.name != "__init__.py":
-                found.setdefault(module.rpartition(".")[0], set()).add(name)
-    return dict(sorted(found.items()))
+    return INTRO + "\n".join(table(head, _keys(stages, params))) + "\n" + CODE_OF_STAGES
 
 
 def _keys(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -90,25 +69,25 @@ def _shown(key: str, target: str) -> tuple[str, str]:
 
 def _targets(stages: Mapping[str, Stage], targets: Set[str]) -> str:
     """Stages, and of a `foreach` the members where not all of them are meant."""
-    names: list[str] = []
+    whole: set[str] = set()
+    some: list[str] = []
     for name, stage in stages.items():
-        some = [target for target in (f"{name}@NAME", *stage.listed) if target in targets]
-        names += [name] if len(some) == len(stage.listed) and stage.listed.keys() <= targets else some
-    return ", ".join(map(code, names)) or "-"
-
-
-def _packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterator[list[str]]:
-    for package, names in packages(stages, params).items():
-        yield [code(package.replace(".", "/")), _listed(stages, names)]
-
-
-def _inputs(stages: Mapping[str, Stage]) -> Iterator[list[str]]:
-    for name, stage in stages.items():
-        before = {o for o, one in stages.items() if o != name and any(stage.reads(out) for out in one.outs)}
-        yield [code(name), _listed(stages, before)]
+        if stage.listed.keys() <= targets:
+            whole.add(name)
+        else:
+            some += [target for target in (f"{name}@NAME", *stage.listed) if target in targets]
+    return ", ".join([*map(code, some), *([_listed(stages, whole)] if whole or not some else [])])
 
 
 def _listed(stages: Mapping[str, Stage], names: set[str]) -> str:
+    """Stages in the order of the graph; those of one beginning together where all of several are meant."""
     if names and names == set(stages):
         return "every stage"
-    return ", ".join(code(name) for name in stages if name in names) or "-"
+    groups: dict[str, list[str]] = {}
+    for name in stages:
+        groups.setdefault(name.partition("_")[0], []).append(name)
+    shown: list[str] = []
+    for beginning, group in groups.items():
+        together = len(group) > 1 and names.issuperset(group)
+        shown += [f"{beginning}_*"] if together else [name for name in group if name in names]
+    return ", ".join(map(code, shown)) or "-"

@@ -1,9 +1,5 @@
 """The page of the figures that the project reports, and of the metrics files of the graph."""
 
-from pathlib import Path
-
-import yaml
-
 from pipeline_src.project.systems import Figure
 from pipeline_src.reference.tables import NOTE, code, table
 from pipeline_src.report.registry import REGISTRY
@@ -16,9 +12,11 @@ INTRO = f"""# Metrics
 and `zugwerk compare` sets all numbers of two versions side by side. Units, published values and commands are in
 [results](../results.md), names in the [glossary](../glossary.md#metrics).
 
-To DVC a few figures of each system are metrics, those in `artifacts/reports/SYSTEM.headlines.json`: `dvc metrics show`,
-`dvc metrics diff` and `dvc exp show` print them. `dvc metrics diff --targets FILE` prints the numbers of any of the
-[files](#files). For a table of experiments with a column for each figure or param that differs:
+The reports of a stage are below `artifacts/reports/` under its name (`amazons_match` writes `amazons/match.json`;
+dvc.yaml lists all) and hold numbers only; those of the committed run are in [docs/measured/laptop](../measured/laptop)
+too. To DVC a few figures of each system are metrics, those in `SYSTEM.headlines.json`: `dvc metrics show`, `dvc metrics
+diff` and `dvc exp show` print them, `dvc metrics diff --targets FILE` the numbers of any report. For a table of
+experiments with a column for each figure or param that differs:
 
 ```sh
 dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Created'
@@ -26,7 +24,7 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
 
 - `elo` of a match is the Elo difference that corresponds to its score, null where one side won every game. On the scale
   of Gomoku's models, MCTS with 1,000 random playouts is 0.
-- A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
+- A figure with no file of the graph comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
 - A figure may have several measurements: by the last run in this checkout, by a committed run of a profile, or outside
   the graph. The checkout's own stands first, then the one with the largest n; `profiles` has all of them by name, and
   `others` the details of the rest ([formats](../results.md#add-a-measurement)).
@@ -42,41 +40,19 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
 """
 
 
-def metrics_page(folder: Path = Path()) -> str:
-    """Return the page's text, for the registry of figures and the dvc.yaml of ``folder``."""
+def metrics_page() -> str:
+    """Return the page's text, for the registry of figures."""
     lines = INTRO.splitlines()
     for system, figures in REGISTRY.items():
         lines += [f"### {system}", ""]
-        rows = [(code(name), figure.words, _place(system, figure)) for name, figure in figures.items()]
-        lines += [*table(["key", "figure", "file, key"], rows), ""]
-    lines += [
-        "## Files",
-        "",
-        "The reports of each stage, which hold numbers only. DVC keeps them; those of the committed run are in"
-        " [docs/measured/laptop](../measured/laptop) too.",
-        "",
-    ]
-    return "\n".join([*lines, *table(["stage", "reports"], _files(folder))]) + "\n"
+        rows = [(code(name), figure.words, _place(figure)) for name, figure in figures.items()]
+        heads = ["key", "figure", "file, key"][: 3 if any(place for *_, place in rows) else 2]
+        lines += [*table(heads, [row[: len(heads)] for row in rows]), ""]
+    return "\n".join(lines[:-1]) + "\n"
 
 
-def _is_report(file: str) -> bool:
-    return file.startswith("artifacts/reports/") and file.endswith(".json") and not file.endswith("positions.json")
-
-
-def _place(system: str, figure: Figure) -> str:
+def _place(figure: Figure) -> str:
     if not figure.stage:
-        return code(f"docs/measured/{system}.json")
-    return f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
-
-
-def _files(folder: Path) -> list[tuple[str, str]]:
-    stages = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    rows = []
-    for name, definition in stages.items():
-        body = definition.get("do", definition)
-        outs = [*body.get("outs", []), *body.get("metrics", [])]
-        files = [file for one in outs for file in ([one] if isinstance(one, str) else one) if _is_report(file)]
-        shown = [file.replace("${item}", "NAME").replace("${key}", "NAME") for file in files]
-        if shown:
-            rows.append((code(name), ", ".join(map(code, shown))))
-    return rows
+        return ""
+    file = (figure.path or figure.times).removeprefix("artifacts/reports/")
+    return f"{code(file)} {code(figure.key)}" if figure.key else "times of the generations"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
 from pipeline_src.players.packaged import Card, CardCalibration, CardFigure, packaged_nets
 from pipeline_src.reference.tables import NOTE, code, table
+from pipeline_src.report.table import number, with_unit
 
 INTRO = f"""# Nets that come with the package
 
@@ -14,7 +15,7 @@ Players whose text names no model (`zero`, `puct`, `nets`) play with the net of 
 below `pipeline_src/nets` that runs without torch: an ONNX model, or the table of a line net. The net of the Amazons is
 there a second time in 8-bit integers, with which `puct` searches. `zugwerk export MODEL --package SYSTEM` makes them of
 a model of this checkout, with its profile, params, commit and figures. The weights of these nets were once rounded to
-16 bits; figures are those before that, and `low` to `high` is the 95 % interval. What a card leaves out is not known.
+16 bits; figures are those before that, with 95 % intervals. What a card leaves out is not known.
 
 Each net also played against itself, from random openings of two plies, and its win rates were compared with the
 results. A net is not packaged if its Brier score is above that of always saying one half (0.25, by the interval), if
@@ -33,7 +34,7 @@ def nets_page() -> str:
     for net in nets:
         lines += [f"## {net.card.name}", "", *_about(net.card), ""]
         if net.card.figures:
-            lines += [*table(["figure", "value", "low", "high", "n", "unit"], map(_row, net.card.figures)), ""]
+            lines += [*table(["figure", "value (95 % CI)", "n"], map(_row, net.card.figures)), ""]
         lines += [*_calibration(net.card.calibration), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -56,8 +57,9 @@ def _about(card: Card) -> Iterator[str]:
 
 
 def _row(figure: CardFigure) -> tuple[str, ...]:
-    low, high = ("" if end is None else f"{end:.3f}" for end in (figure.low, figure.high))
-    return figure.words, f"{figure.value:.3f}", low, high, "" if figure.n is None else f"{figure.n:,}", figure.unit
+    value, low, high = (number(one, figure.unit) for one in (figure.value, figure.low, figure.high))
+    ends = "" if figure.low is None else f" ({low} to {high})"
+    return with_unit(figure.words, figure.unit), f"{value}{ends}", number(figure.n)
 
 
 def _calibration(found: CardCalibration) -> Iterator[str]:
@@ -68,9 +70,9 @@ def _calibration(found: CardCalibration) -> Iterator[str]:
         f"{found.start_first:.3f} for the first side, a ply later {found.start_second:.3f} for the second."
     )
     yield ""
-    head = ["win rate predicted", "observed", "low", "high", "turns"]
+    head = ["win rate predicted", "observed (95 % CI)", "turns"]
     rows = [
-        (*(f"{number:.2f}" for number in (one.predicted, one.observed, one.low, one.high)), f"{one.turns:,}")
+        (f"{one.predicted:.2f}", f"{one.observed:.2f} ({one.low:.2f} to {one.high:.2f})", f"{one.turns:,}")
         for one in found.curve
     ]
     yield from table(head, rows)

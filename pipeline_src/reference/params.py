@@ -17,18 +17,22 @@ INTRO = f"""# params.yaml
 
 {NOTE}
 
-Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. A profile with other
-values has a column; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the file; keys that
+The committed `params.yaml` is the profile `laptop`. `zugwerk profile NAME` writes another one to the file; keys that
 profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp run -S KEY=VALUE` changes single keys,
 such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that names the
-key. Editors with a YAML language server report it as you type, by the schema that the file's first line names. *NAME*
-in a key stands for a name of your own.
+key; editors with a YAML language server report it as you type.
+
+A value is the laptop's; those of profiles with another one follow, each behind its profile's name. A count is a whole
+number, at least 1. *NAME* in a key stands for a name of your own. [What runs again](graph.md) names the stages that
+depend on each key.
 
 """
 FIRST = (LAPTOP, "smoke", "paper")
-"""Profiles whose columns come first; each has one where it differs from the laptop."""
+"""Profiles whose values come first."""
 ALIKE = 3
-"""Number of keys shared with an earlier section at which their types and meanings are given there alone."""
+"""Number of keys shared with an earlier section at which what is equal there is not repeated."""
+COUNT = "whole number, at least 1"
+"""The most frequent type, which the page calls a count."""
 MANY = 12
 """Number of entries of a mapping above which all share one row."""
 ABSENT = object()
@@ -58,32 +62,30 @@ def params_page(folder: Path = Path()) -> str:
     trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
     trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*FIRST[1:], *names] if name in names}
     sections = [name for name in trees[LAPTOP] if name in SECTIONS]
-    readers = _readers(folder / "dvc.yaml")
     tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
     lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents(sections)), "", "## All systems", ""]
-    lines += _table(list(_rows(TopLevel, "", tops)), [*trees])
+    lines += _table(list(_rows(TopLevel, "", tops)))
     earlier: dict[str, list[Row]] = {}
     for name in sections:
         kind = SECTIONS[name]
         values = {profile: tree[name] for profile, tree in trees.items()}
-        columns = [p for p in trees if p == LAPTOP or values[p] != values[LAPTOP]]
-        stages = ", ".join(code(stage) for stage in readers.get(name, []))
-        read = f"Read by {stages}." if stages else "No stage of the graph depends on it."
         whole = list(_rows(kind, "", values))
         same, rows = _without_repeats(whole, earlier)
         earlier[name] = whole
-        same = f" Keys without a type are those of [{same}](#{same})." if same else ""
-        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}{same}", "", *_table(rows, columns)]
+        same = f" Keys without a type or a row are as in [{same}](#{same})." if same else ""
+        lines += ["", f"## {name}", "", f"{sentence(about(kind))}{same}", "", *_table(rows)]
     return "\n".join(lines) + "\n"
 
 
 def _without_repeats(rows: list[Row], earlier: Mapping[str, list[Row]]) -> tuple[str, list[Row]]:
-    """Return the earlier section that shares most keys, and the rows without its types and meanings; empty for few."""
+    """Return the earlier section that shares most keys, and the rows without what stands there; empty for few."""
     shared = {name: {_words(row) for row in rows if row.type} & {*map(_words, old)} for name, old in earlier.items()}
     name = max(shared, key=lambda one: len(shared[one]), default="")
     if not name or len(shared[name]) < ALIKE:
         return "", rows
-    return name, [replace(row, type="", meaning="") if _words(row) in shared[name] else row for row in rows]
+    values = {_words(row): row.values for row in earlier[name]}
+    left = [row for row in rows if _words(row) not in shared[name] or row.values != values[_words(row)]]
+    return name, [replace(row, type="", meaning="") if _words(row) in shared[name] else row for row in left]
 
 
 def _words(row: Row) -> tuple[str, str, str]:
@@ -95,16 +97,6 @@ def _contents(sections: list[str]) -> list[tuple[str, str]]:
     for name in sections:
         systems.setdefault(name.split("_")[0] if "_" in name else "all systems", []).append(f"[{name}](#{name})")
     return [(" ".join(links), system) for system, links in systems.items()]
-
-
-def _readers(path: Path) -> dict[str, list[str]]:
-    """Return the stages that list a section, or part of it, among their params in dvc.yaml."""
-    found: dict[str, list[str]] = {}
-    for stage, definition in yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items():
-        listed = definition.get("do", definition).get("params", [])
-        for section in dict.fromkeys(str(key).split(".")[0] for key in listed):
-            found.setdefault(section, []).append(stage)
-    return found
 
 
 def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
@@ -137,13 +129,20 @@ def _entries(key: str, values: Mapping[str, Any]) -> Iterator[Row]:
         yield Row(f"{key}{name}", "", "", {p: v.get(name, ABSENT) for p, v in values.items()})
 
 
-def _table(rows: list[Row], columns: list[str]) -> list[str]:
-    cells = []
-    for row in rows:
-        own = row.values.get(LAPTOP, ABSENT)
-        others = [_difference(own, row.values.get(p, own)) for p in columns[1:]]
-        cells.append([_name(row.name), row.type, _value(own), *others, row.meaning])
-    return table(["key", "type", *columns, "meaning"], cells)
+def _table(rows: list[Row]) -> list[str]:
+    cells = [[_name(r.name), r.type.replace(COUNT, "count"), _values(r.values), r.meaning] for r in rows]
+    return table(["key", "type", "value", "meaning"], cells)
+
+
+def _values(values: Mapping[str, Any]) -> str:
+    """Return the laptop's value, and the others with their profiles."""
+    if not values:
+        return ""
+    own, others = values[LAPTOP], dict[str, list[str]]()
+    for profile, value in values.items():
+        if value is not own and value != own:
+            others.setdefault(_value(_difference(own, value)), []).append(profile)
+    return "; ".join([_value(own), *(f"{', '.join(names)} {text}" for text, names in others.items())])
 
 
 def _name(name: str) -> str:
@@ -152,17 +151,14 @@ def _name(name: str) -> str:
     )
 
 
-def _difference(own: Any, other: Any) -> str:
-    if other is own or other == own:
-        return ""
+def _difference(own: Any, other: Any) -> Any:
+    """Return the other value, without what two mappings have in common."""
     if isinstance(own, dict) and isinstance(other, dict):
-        other = {key: value for key, value in other.items() if own.get(key, ABSENT) != value}
-    return "none" if other is ABSENT else _value(other)
+        return {key: value for key, value in other.items() if own.get(key, ABSENT) != value}
+    return other
 
 
 def _value(value: Any) -> str:
     if value is ABSENT:
-        return ""
-    if isinstance(value, Shown):
-        return code(value)
-    return value_code(value)
+        return "none"
+    return code(value) if isinstance(value, Shown) else value_code(value)

@@ -17,18 +17,17 @@ from pipeline_src.project.profile import merged_text
 from pipeline_src.reference.sections import SECTIONS
 from pipeline_src.reference.spread import spread
 from pipeline_src.reference.tables import code, table, value_code
-from pipeline_src.report.figures import LAPTOP, figures
+from pipeline_src.report.figures import LAPTOP, MEASURED, figures
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
-from pipeline_src.report.table import interval, lines, number, with_unit
+from pipeline_src.report.table import Line, interval, lines, number, with_unit
 from pipeline_src.report.verdict import verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
 SIZES = (LAPTOP, "overnight")
 """Sizes of the graph whose departures from the printed configuration are listed."""
-COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "source", "rerun")
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(
     r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
@@ -119,26 +118,59 @@ def _results(found: Found, folder: Path) -> list[str]:
 
 
 def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return a table of all measurements of a system, below the list of its sources."""
-    shown = lines(rows)
-    sources = list(dict.fromkeys(one.where for one in shown if one.where))
+    """Return a system's table, a row a figure and a column a profile, below the list of its sources."""
+    shown: list[list[Line]] = []
+    for one in lines(rows):
+        shown = [*shown[:-1], [*shown[-1], one]] if one.below else [*shown, [one]]
+    columns: dict[str, list[Line]] = {}
+    for one in (one for group in shown for one in group if one.made):
+        columns.setdefault(one.profile, []).append(one)
+    columns = dict(sorted(columns.items(), key=lambda column: (column[0] != LAPTOP, column[0] == MEASURED)))
+    sources = {name: list(dict.fromkeys(map(_source, column))) for name, column in columns.items()}
+    players = {name: _player(column) for name, column in columns.items()}
     cells = []
-    for one in shown:
-        words = "↳ also" if one.below else one.words
-        command = one.command.removeprefix(f"zugwerk profile {one.profile} && dvc repro ")
-        cells.append(
-            [
-                f"{words} ({one.player})" if one.player else words,
-                "" if one.below else one.published,
-                *(one.ours, one.interval, one.n),
-                "" if one.below else one.unit,
-                one.profile,
-                str(sources.index(one.where) + 1) if one.where else "",
-                code(command),
-            ]
-        )
-    said = [f"Sources: {'; '.join(f'{i}: {where}' for i, where in enumerate(sources, 1))}.", ""] if sources else []
-    return [*said, *table(COLUMNS, cells)]
+    for group in shown:
+        measured = {name: [one for one in group if one.profile == name and one.made] for name in columns}
+        texts = ("; ".join(_cell(one, sources[name], players[name]) for one in measured[name]) for name in columns)
+        stages = dict.fromkeys(filter(None, map(_stage, group)))
+        words = with_unit(group[0].words, group[0].unit)
+        cells.append([words, group[0].published, *texts, ", ".join(map(code, stages))])
+    heads = ["figure", "published", *columns, "stage"]
+    kept = [i for i in range(len(heads)) if any(row[i] not in ("", "-") for row in cells)]
+    above = [f"- *{name}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}." for name in columns]
+    return [
+        *above,
+        *([""] if above else []),
+        *table([heads[i] for i in kept], [[row[i] for i in kept] for row in cells]),
+    ]
+
+
+def _stage(one: Line) -> str:
+    """Return the stage that makes a figure again; empty for another command."""
+    begin = f"zugwerk profile {one.profile} && dvc repro "
+    return one.command.removeprefix(begin) if one.command.startswith(begin) else ""
+
+
+def _source(one: Line) -> str:
+    return one.where if _stage(one) or one.command == "-" else f"{one.where}, {code(one.command)}"
+
+
+def _numbered(sources: list[str]) -> str:
+    return sources[0] if len(sources) == 1 else "; ".join(f"[{i}] {one}" for i, one in enumerate(sources, 1))
+
+
+def _player(column: list[Line]) -> str:
+    """Return the player of a column, if all others are parts of its words."""
+    names = sorted({one.player for one in column}, key=len)
+    return names[-1] if all(name in names[-1] for name in names) else ""
+
+
+def _cell(one: Line, sources: list[str], player: str) -> str:
+    """Return a measurement, with its player and its source's number where the column has several."""
+    parts = [one.ours if one.interval == "-" else f"{one.ours} ({one.interval})"]
+    parts += [f"n {one.n}"] if one.n != "-" else []
+    parts += [one.player] if one.player and not player else []
+    return ", ".join(parts) + (f" [{sources.index(_source(one)) + 1}]" if len(sources) > 1 else "")
 
 
 def _timed(system: str, name: str) -> bool:

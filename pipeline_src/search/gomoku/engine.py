@@ -35,9 +35,9 @@ from pipeline_src.search.gomoku.worth import TEMPO
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 60
-SHARE = 0.4
+SHARE = 0.15
 """Largest share of a move's time for threat searches at the root."""
-STEP = 10_000
+STEP = 1_000
 """Positions of a threat search between two checks of the clock."""
 EACH = 5_000
 """Positions of the first threat search after the best move."""
@@ -50,9 +50,9 @@ Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 class Options(Params):
     """Options of the search."""
 
-    leaf_fours: Number = 40
+    leaf_fours: Number = 20
     """Largest number of positions of a search by fours at the horizon; 0 is no search."""
-    inner_fours: Number = 200
+    inner_fours: Number = 40
     """Largest number of positions of a search by fours above the horizon; 0 is no search."""
     guard: Number = 2
     """Least remaining depth at which the search checks whether the other side threatens to win by fours; 0 is never."""

@@ -255,9 +255,12 @@ def _open(
     if ply >= PLIES:
         return True, Int(static_value(lines, c, space))
     pressed = counts[At(other), SURE] > 0
-    if depth <= 0 and not forced and not pressed:
+    quiet, value = not forced and not pressed, Int(static_value(lines, c, space))
+    if depth <= 0 and quiet:
+        if value >= beta:
+            return True, value
         plies = Int(_fours(lines, c, fours, space, switches[LEAF_FOURS]))
-        return True, Int(WIN - (ply + plies)) if plies > 0 else Int(static_value(lines, c, space))
+        return True, Int(WIN - (ply + plies)) if plies > 0 else value
     key, remembered, known = position_key(lines, c), Int(-1), False
     data = Int(find(table, key, space.counts[OLDEST]))
     if data >= 0:
@@ -267,24 +270,20 @@ def _open(
             found -= ply if found > PROVEN else -ply if found < -PROVEN else 0
             if bound == EXACT or (bound == LOWER and found >= beta) or (bound == UPPER and found <= alpha):
                 return True, found
+    if (
+        quiet
+        and beta - alpha == 1
+        and depth <= 3
+        and switches[MARGIN] > 0
+        and -PROVEN < beta < PROVEN
+        and value - switches[MARGIN] * depth >= beta
+    ):
+        return True, value
     if not forced and not known and ply > 0:
         plies = Int(_fours(lines, c, fours, space, switches[INNER_FOURS]))
         if plies > 0:
             store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
             return True, Int(WIN - (ply + plies))
-    if depth <= 0 and not forced and not pressed:
-        return True, Int(static_value(lines, c, space))
-    if (
-        not forced
-        and not pressed
-        and beta - alpha == 1
-        and depth <= 3
-        and switches[MARGIN] > 0
-        and -PROVEN < beta < PROVEN
-    ):
-        value = Int(static_value(lines, c, space))
-        if value - switches[MARGIN] * depth >= beta:
-            return True, value
     n, listed, most = Int(0), Int(-1), Int(MOVES)
     if forced:
         listed = Int(write_defences(lines, other, Int(WINS), threats, Int(0)))
