@@ -105,7 +105,7 @@ def test_fours_alone_see_wins_and_answers_of_one_kind():
     assert answer(ProvingEvaluator(even, 40, 200), THREES)[2].tolist() == [1.0]
 
 
-def test_black_who_may_not_stop_a_line_in_renju_has_lost():
+def test_black_without_a_legal_defence_in_renju_has_lost():
     state = from_fen("15/15/15/15/15/15/15/7x7/5x1x7/5xo8/6o8/6o8/6o8/6x8/o14 b renju")
     steps, priors, values = answer(ProvingEvaluator(even, 40), state)
     assert values.tolist() == [-1.0]

@@ -51,7 +51,7 @@ def test_virtual_losses_are_removed_and_lose_no_simulation():
 
 
 @pytest.mark.parametrize("rules", [amazons, gomoku])
-def test_a_search_on_time_continues_in_the_tree_of_the_last_one(rules):
+def test_a_search_on_time_continues_in_the_last_tree(rules):
     asked = set()
 
     def noting(states, steps, counts):
