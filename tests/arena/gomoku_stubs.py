@@ -28,7 +28,7 @@ def stubs(monkeypatch):
     """The stubs in the registry; in this process alone, so with one worker."""
     for name, maker in STUBS.items():
         monkeypatch.setitem(PLAYERS, name, maker)
-    monkeypatch.setitem(gomoku_zero.PLAYERS["gomoku"], "zero", "tests.arena.gomoku_stubs:zero_player")
+    monkeypatch.setitem(gomoku_zero.PLAYERS, "gomoku", {"zero": "tests.arena.gomoku_stubs:zero_player"})
     CALLS.clear()
     pool.dismiss()
     yield
