@@ -38,8 +38,14 @@ def after_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
     """
     if flow_run.deployment_id:
         asked = [str(flow_run.id), state.message or "It crashed."]
-        alone: Any = {"start_new_session": True, "stdin": DEVNULL, "stdout": DEVNULL, "stderr": DEVNULL}
-        Popen([sys.executable, "-m", "flows.again", *asked], cwd=Path(__file__).parents[1], **alone)  # noqa: S603
+        Popen(  # noqa: S603
+            [sys.executable, "-m", "flows.again", *asked],
+            cwd=Path(__file__).parents[1],
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            start_new_session=True,
+        )
 
 
 def wait_and_begin_again(run: UUID, why: str) -> None:
