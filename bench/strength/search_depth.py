@@ -45,8 +45,13 @@ HAND_TABLES = {
 }
 """Hand-written tables in round numbers that fall by halves, by equal steps or by thirds. They were written before any
 game; those against `ours` start at about twice the turns, since `ours` spends twice the nodes."""
-PLAYERS = {"lean": "depth=cnn,model={ours},shares=0.22"}
-"""A player that is not in params.yaml: `ours` with a share of its clock equal to the computing of four plies."""
+PLAYERS = {
+    "lean": "depth=cnn,model={ours},shares=0.22",
+    "copied": "depth=cnn,model={oversample}",
+    "unbalanced": "depth=cnn,model={none}",
+}
+"""Players that are not in params.yaml: `ours` with a share of its clock equal to the computing of four plies, and the
+published net from other training rows."""
 
 MATCHES: dict[str, tuple[str, str, int]] = {
     "ours_table": ("ours", TABLE, 2000),
@@ -62,6 +67,8 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "large_middle": ("large", "middle", 400),
     "lean_depth4": ("lean", "depth4", 1000),
     **{f"hand_{table}": (table.split("_")[0], table, 400) for table in HAND_TABLES},
+    "cnn_copied": ("cnn", "copied", 400),
+    "cnn_unbalanced": ("cnn", "unbalanced", 400),
 }
 """Player A, whose score is reported, player B and games by name. The position in this table is part of the seed, so new
 matches go to the end."""

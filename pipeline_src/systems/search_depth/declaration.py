@@ -104,6 +104,8 @@ SYSTEM = System(
         "hand_cnn_halves": "published net against a table by hand, 1000/500/250/125 turns",
         "hand_cnn_steps": "published net against a table by hand, 600/450/300/150 turns",
         "hand_cnn_thirds": "published net against a table by hand, 750/250/85/30 turns",
+        "cnn_copied": "published net against one from rows balanced by copies",
+        "cnn_unbalanced": "published net against one from rows as they came",
     },
     params={
         "depth_game": DepthGame,
