@@ -18,6 +18,7 @@ from pipeline_src.reference.sections import SECTIONS
 from pipeline_src.reference.spread import spread
 from pipeline_src.reference.tables import code, table, value_code
 from pipeline_src.report.figures import LAPTOP, MEASURED, figures
+from pipeline_src.report.keep import run_of
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
@@ -135,9 +136,13 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
         stages = dict.fromkeys(filter(None, map(_stage, group)))
         words = with_unit(group[0].words, group[0].unit)
         cells.append([words, group[0].published, *texts, ", ".join(map(code, stages))])
-    heads = ["figure", "published", *columns, "stage"]
+    heads = ["figure", "published", *map(_head, columns), "stage"]
     kept = [i for i in range(len(heads)) if any(row[i] not in ("", "-") for row in cells)]
-    above = [f"- *{name}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}." for name in columns]
+    above = [
+        f"- *{_head(name)}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}"
+        f"{f', {code(run_of(name))}' if ',' in name else ''}."
+        for name in columns
+    ]
     return [
         *above,
         *([""] if above else []),
@@ -147,8 +152,14 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
 
 def _stage(one: Line) -> str:
     """Return the stage that makes a figure again; empty for another command."""
-    begin = f"zugwerk profile {one.profile} && dvc repro "
+    begin = f"{run_of(one.profile)} "
     return one.command.removeprefix(begin) if one.command.startswith(begin) else ""
+
+
+def _head(label: str) -> str:
+    """Return a run's label with the last parts of its own values' keys: ``as_printed, games=5000``."""
+    profile, *changes = label.split(",")
+    return ", ".join([profile, *(change.rpartition(".")[2] for change in changes)])
 
 
 def _source(one: Line) -> str:
