@@ -18,7 +18,6 @@ from pipeline_src.reference.sections import SECTIONS
 from pipeline_src.reference.spread import spread
 from pipeline_src.reference.tables import code, table, value_code
 from pipeline_src.report.figures import LAPTOP, MEASURED, figures
-from pipeline_src.report.keep import run_of
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
@@ -140,7 +139,7 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
     kept = [i for i in range(len(heads)) if any(row[i] not in ("", "-") for row in cells)]
     above = [
         f"- *{_head(name)}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}"
-        f"{f', {code(run_of(name))}' if ',' in name else ''}."
+        f"{f', {code(_run(columns[name]))}' if ',' in name else ''}."
         for name in columns
     ]
     return [
@@ -152,14 +151,20 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
 
 def _stage(one: Line) -> str:
     """Return the stage that makes a figure again; empty for another command."""
-    begin = f"{run_of(one.profile)} "
-    return one.command.removeprefix(begin) if one.command.startswith(begin) else ""
+    begin = f"zugwerk profile {one.profile.partition(',')[0]} && dvc "
+    return one.command.rpartition(" ")[2] if one.command.startswith(begin) else ""
+
+
+def _run(column: list[Line]) -> str:
+    """Return the command of a run, without the stage."""
+    return next((one.command.rpartition(" ")[0] for one in column if _stage(one)), "")
 
 
 def _head(label: str) -> str:
     """Return a run's label with the last parts of its own values' keys: ``as_printed, games=5000``."""
     profile, *changes = label.split(",")
-    return ", ".join([profile, *(change.rpartition(".")[2] for change in changes)])
+    values = (change.partition("=") for change in changes)
+    return ", ".join([profile, *(f"{key.rpartition('.')[2]}{sign}{value}" for key, sign, value in values)])
 
 
 def _source(one: Line) -> str:

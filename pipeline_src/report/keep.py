@@ -52,7 +52,9 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
             f"{folder / PARAMS_FILE}: {', '.join(own)}: not the values of the profile {profile}; a file of their own "
             f"below {PROFILES} makes them a profile"
         )
-    label = ",".join([profile, *(f"{key}={value}" for key, value in own.items())])
+    changes = [f"{key}={value}" for key, value in own.items()]
+    label = ",".join([profile, *changes])
+    run = " ".join(["dvc exp run", *(f"-S {change}" for change in changes)]) if changes else "dvc repro"
     about = {
         "commit": provenance.commit(folder, provenance.CODE),
         "hardware": provenance.hardware(),
@@ -65,7 +67,7 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
             if made is None or made["label"] != profile:
                 continue
             values = {key: made[key] for key in (*ESTIMATE, "data", "code")}
-            command = made["command"].replace("dvc repro", run_of(label))
+            command = f"zugwerk profile {profile} && {made['command'].replace('dvc repro', run)}"
             kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
             count += 1
     path = folder / FOLDER / f"{label}.json"
@@ -75,13 +77,6 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
         _keep_reports(folder)
     write_json(path, kept)
     return path, count
-
-
-def run_of(label: str) -> str:
-    """The command, without its stage, of a run that is kept as ``<profile>,<key>=<value>``."""
-    profile, *changes = label.split(",")
-    run = " ".join(["dvc exp run", *(f"-S {change}" for change in changes)]) if changes else "dvc repro"
-    return f"zugwerk profile {profile} && {run}"
 
 
 def _keep_reports(folder: Path) -> None:
