@@ -5,6 +5,7 @@ takes Python's arguments; both are linked with the parts that they call, optimis
 """
 
 import gc
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,15 @@ from pipeline_src.jit.progress import PROGRESS
 
 MAKES_ARRAYS = "a kernel that makes or returns arrays says so: @njit(allocates=True)"
 _dynfunc = numba._dynfunc
+
+
+def _name_args(record: types.Record) -> tuple[str, tuple[str]]:
+    return "Record", (hashlib.sha256(record.name.encode()).hexdigest()[:16],)
+
+
+# Part of the names of functions that take such arrays. numba counts the records of a process instead, and a kernel that
+# one process wrote would then not find a part that another one wrote over the same file.
+types.Record.mangling_args = property(_name_args)
 
 
 class PartLibrary(codegen.JITCodeLibrary):

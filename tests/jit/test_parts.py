@@ -1,6 +1,7 @@
 """Kernels without reference counts: what would need them is refused, and what is not leaks nothing."""
 
 import gc
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -202,3 +203,20 @@ def test_constants_are_compiled_apart_where_that_is_asked_for():
 
     assert calls(2) == 12
     assert len(power.part.overloads) == 2
+
+
+MANGLED = """
+import sys
+import numba
+import numpy as np
+from numba.core.itanium_mangler import mangle
+met = [numba.from_dtype(np.dtype([(f"other{i}", "i4")])) for i in range(int(sys.argv[1]))]
+import pipeline_src.jit.parts
+print(mangle("kernel", [numba.types.Array(numba.from_dtype(np.dtype([("cell", "i4")])), 1, "C")]))
+"""
+
+
+def test_kernels_that_take_records_have_one_name_in_all_processes():
+    """Else a kernel on disk may call a part by a name that it does not have, once another process wrote it again."""
+    names = [subprocess.check_output([sys.executable, "-c", MANGLED, str(met)], text=True) for met in (0, 3)]
+    assert names[0] == names[1]

@@ -55,13 +55,16 @@ def settle(
         turns: int16 [B, 5].
         steps: int32 [B, S].
         counts: int32 [B].
-        limits: int64 [2]: positions that a search by fours may look at, and one by threats.
+        limits: int64 [3]: positions that a search by fours may look at, and one by threats; and whether no search by
+            fours sees what others found.
         priors: float32 [B, S].
         values: float32 [B].
     """
     decided, width, asked = Int(0), boards.shape[2], space.counts
     for b in range(boards.shape[0]):
         bring(lines, boards[At(b)])
+        if limits[2]:
+            found.counts[fours.SALT] += 1
         c = Int(turns[At(b), SIDE])
         other, cell, n, lost = 1 - c, Int(-1), Int(-1), False
         threatened = lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0
@@ -141,7 +144,7 @@ class ProvingNet(NamedTuple):
     space: ThreatSpace
     found: FourSpace
     limits: npt.NDArray[np.int64]
-    """[2]: see `settle`."""
+    """[3]: see `settle`."""
     decided: npt.NDArray[np.int64]
     """[1]: number of positions so far that were certainly won or lost."""
     counts: npt.NDArray[np.int32]
@@ -179,9 +182,19 @@ kernels.implement(evaluate, ProvingNet, evaluate_proving)
 class ProvingEvaluator:
     """An evaluator of leaves together with the threat search."""
 
-    def __init__(self, evaluate_batch: EvaluateBatch, by_fours: int, by_threats: int = 0) -> None:
-        """Numbers of positions of each search by fours and of each one by threats; 0 is none of these."""
-        self.evaluate_batch, self.limits = evaluate_batch, np.array([by_fours, by_threats])
+    def __init__(
+        self, evaluate_batch: EvaluateBatch, by_fours: int, by_threats: int = 0, *, alone: bool = False
+    ) -> None:
+        """How far the searches go.
+
+        Args:
+            evaluate_batch: the evaluator.
+            by_fours: number of positions of each search by fours.
+            by_threats: number of positions of each search by threats; 0 is none of these.
+            alone: whether each search by fours forgets what others found, so that an answer depends on its position
+                alone, and not on those asked about before; a tenth slower. Searches by threats remember in any case.
+        """
+        self.evaluate_batch, self.limits = evaluate_batch, np.array([by_fours, by_threats, alone])
         self.decided = 0
         """Number of positions so far that were certainly won or lost."""
         self._lines: Lines | None = None
@@ -241,4 +254,4 @@ class ProvingEvaluator:
         self._space = threats.make_space(self._lines.cells.size, np.zeros(1, np.uint8))
         self._generation += 1
         self._space.counts[threats.GENERATION] = self._generation
-        self._fours.counts[fours.SALT] = self._generation
+        self._fours.counts[fours.SALT] += 1

@@ -127,15 +127,17 @@ class GomokuEvaluateParams(GomokuPlayers):
 
 
 def teacher_words(params: Mapping[str, Any]) -> str:
-    """Return in words who taught the first net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
+    """Return in words who taught the net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
 
-    Empty if the tree does not say.
+    Or ``from nothing but fours``, whose search finds wins that the net has not learnt. Empty if the tree does not say.
     """
     section = params.get("gomoku_self_play")
     if not section:
         return ""
     teacher = section.get("teacher")
-    return f"taught by {teacher['player'].partition(':')[0]}" if teacher else "from nothing"
+    if teacher:
+        return f"taught by {teacher['player'].partition(':')[0]}"
+    return "from nothing but fours" if section.get("fours") else "from nothing"
 
 
 def data_words(params: Mapping[str, Any]) -> str:

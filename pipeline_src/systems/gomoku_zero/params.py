@@ -201,6 +201,9 @@ class GomokuSelfPlay(Params):
     """Whether N in the formula includes the node's own evaluation, as in AlphaZero; published: false."""
     leaves: Count = 1
     """Number of leaves of one tree in a batch of the net. More leaves fill a GPU and cost some strength."""
+    fours: Whole = 0
+    """Number of positions that a search by fours looks at in each leaf, as the player `zero` does; published: 0, none.
+    The first generation has no such search in any case."""
     noise_alpha: Positive = 0.05
     """Concentration of the Dirichlet noise on the root's prior, about 10 / (legal moves); for puct only."""
     noise_fraction: Fraction = 0.25

@@ -16,6 +16,7 @@ from pipeline_src.arena.journal import Journal, each_kept, pack, unpack
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.game import Game
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -101,11 +102,11 @@ def _in_lock_step(model: Path | None, work: Work, tasks: list[tuple[int]]) -> li
     elif model is None:
         played = play_self(game, start, even, params, seeds)
     else:
-        evaluator = open_evaluator(model, params.backend, params.chunk)
-        asked = evaluator.evaluated
+        net = open_evaluator(model, params.backend, params.chunk)
+        asked = net.evaluated
         parts = 2 if model.suffix == ".pt" else 1  # an export runs on the CPU
-        played = play_self(game, start, evaluator, params, seeds, parts)
-        evaluations = evaluator.evaluated - asked
+        played = play_self(game, start, with_fours(net, params), params, seeds, parts)
+        evaluations = net.evaluated - asked
     return [
         pack(
             {
@@ -118,6 +119,11 @@ def _in_lock_step(model: Path | None, work: Work, tasks: list[tuple[int]]) -> li
         )
         for i, one in enumerate(played)
     ]
+
+
+def with_fours(net: EvaluateBatch, params: GomokuSelfPlay) -> EvaluateBatch:
+    """The net, or together with a search by fours whose answers do not depend on the positions before."""
+    return ProvingEvaluator(net, params.fours, alone=True) if params.fours else net
 
 
 def _count_games(model: Path | None, params: GomokuSelfPlay) -> int:

@@ -105,6 +105,28 @@ def test_fours_alone_see_wins_and_answers_of_one_kind():
     assert answer(ProvingEvaluator(even, 40, 200), THREES)[2].tolist() == [1.0]
 
 
+SCATTERED = position(
+    """
+    . . . . . . . . .
+    . . x . . . o o .
+    . . . . . . o x .
+    . o . . x . . . .
+    . . o o o . . x .
+    . . . x . x . x .
+    . . . o . . . . .
+    . . . . . . x . .
+    . . . . . . . . .
+    """
+)
+"""Black wins by fours, after more than eight positions, unless some of those that do not win are known."""
+
+
+@pytest.mark.parametrize(("alone", "values"), [(False, [0.0, 1.0]), (True, [0.0, 0.0])])
+def test_alone_a_search_does_not_learn_from_another(alone, values):
+    evaluator = ProvingEvaluator(even, 8, alone=alone)
+    assert [float(answer(evaluator, SCATTERED)[2][0]) for _ in values] == values
+
+
 def test_black_without_a_legal_defence_in_renju_has_lost():
     state = from_fen("15/15/15/15/15/15/15/7x7/5x1x7/5xo8/6o8/6o8/6o8/6x8/o14 b renju")
     steps, priors, values = answer(ProvingEvaluator(even, 40), state)

@@ -197,6 +197,7 @@ LINES = {
         "search": "gumbel",
         "simulations": 8,
         "considered": 4,
+        "fours": 6,
         "opening_area": 4,
         "opening_bound": 0.5,
         "backend": "auto",

@@ -5,7 +5,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.systems.gomoku_zero import self_play
 from pipeline_src.systems.gomoku_zero.evaluator import even
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
-from pipeline_src.systems.gomoku_zero.self_play import play_self, temperature
+from pipeline_src.systems.gomoku_zero.self_play import play_self, temperature, with_fours
 
 
 def params(**changed):
@@ -45,3 +45,9 @@ def test_c_may_grow_with_the_visits():
     for chooser in (self_play._Puct, self_play._Gumbel):
         options = chooser(start, 2, even, grows).trees.options
         assert (options.c, options.c_base, options.own_visit) == (1.25, 19652, False)
+
+
+def test_searches_by_fours_of_games_forget_each_other():
+    """Each by itself, so that a game does not depend on those searched before it."""
+    assert with_fours(even, params()) is even
+    assert with_fours(even, params(fours=40)).limits.tolist() == [40, 0, True]
