@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,10 +26,21 @@ def _git(folder: Path, *command: str) -> str:
     return done.stdout.strip()
 
 
+GPUS = Path("/proc/driver/nvidia/gpus")
+"""Has a folder for each GPU of NVIDIA."""
+
+
 def hardware() -> str:
-    """Return the processor and the number of cores for this process, in words."""
+    """Return the processor and the number of cores for this process, and the GPUs, in words."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"
+    gpus = Counter(
+        line.removeprefix("Model:").strip()
+        for path in sorted(GPUS.glob("*/information"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("Model:")
+    )
+    own = [f"{count} {name}" for name, count in gpus.items()]
+    return " and ".join([*own, f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"])
 
 
 def processor() -> str:

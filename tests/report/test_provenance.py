@@ -1,5 +1,6 @@
 import subprocess
 
+from pipeline_src.report import provenance
 from pipeline_src.report.provenance import commit, hardware
 
 
@@ -23,7 +24,12 @@ def test_only_changed_code_marks_the_commit(tmp_path):
     assert commit(tmp_path) == f"{head}+"
 
 
-def test_hardware_counts_the_cores():
+def test_hardware_counts_cores_and_gpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "GPUS", tmp_path)
     cores, words = hardware().split(" ", 1)
     assert int(cores) >= 1
     assert words.startswith("core")
+    for bus, name in (("a", "NVIDIA L4"), ("b", "NVIDIA H100 80GB HBM3"), ("c", "NVIDIA L4")):
+        (tmp_path / bus).mkdir()
+        (tmp_path / bus / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 99\n")
+    assert hardware() == f"2 NVIDIA L4 and 1 NVIDIA H100 80GB HBM3 and {cores} {words}"
