@@ -101,7 +101,7 @@ def test_forced_wins_are_searched_unless_simulations_are_limited(
         assert not isinstance(evaluate, ProvingEvaluator)
     else:
         assert isinstance(evaluate, ProvingEvaluator)
-        assert evaluate.limits.tolist() == [by_fours, by_threats]
+        assert evaluate.limits.tolist() == [by_fours, by_threats, False]
 
 
 def test_a_rule_without_patterns_is_played_by_the_net_alone(tmp_path: Path) -> None:
