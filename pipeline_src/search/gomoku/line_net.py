@@ -4,7 +4,8 @@ After Jin, Duan and Hang, "Rapfi: Distilling Efficient Neural Network for the Ga
 The window of a cell in one of four directions is the cells of that line around it, each empty, own, other or off the
 board, seen by the side to move. The net has a row of `CHANNELS` features for each window, and a window read backwards
 has the same one. The features of a cell are the sum of its four rows; a ReLU, a depthwise 3x3 convolution of half of
-the channels and a mixing layer follow, then the policy of the cell, and the value from means and maxima over the board.
+the channels, a mixing layer and another such convolution follow. Two hidden layers read means and maxima over the
+board; they give the value, and the weights with which the policy reads each cell, so that it knows who attacks.
 
 The rows are 16-bit integers, so that sums are exact in any order of moves: the kernel keeps the sums of the
 last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
@@ -31,7 +32,7 @@ from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_kernels import evaluate
 
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
-"""Features of a cell; outputs of the mixing layer; units of the value's hidden layer."""
+"""Features of a cell; outputs of the mixing layer; units of each of the two hidden layers."""
 POOLED = 2 * MIXED + CHANNELS
 SCALE = 1024
 """Integer of a feature of 1."""
@@ -102,11 +103,14 @@ class LineNet(NamedTuple):
     mix: Floats
     """Mixing layer: bias [MIXED], weights [CHANNELS, MIXED]."""
     policy: Floats
-    """[MIXED]"""
+    """Layer from the last hidden units to the policy's weights: bias [2 * MIXED], weights [HIDDEN, 2 * MIXED]. A cell's
+    logit is the sum, with these weights, of its outputs of the mixing layer and of the convolution after it."""
     around: Floats
-    """Depthwise convolution before the value: bias [MIXED], kernel [9, MIXED]."""
+    """Depthwise convolution of the mixing layer's outputs: bias [MIXED], kernel [9, MIXED]."""
     hidden: Floats
-    """Hidden layer of the value: bias [HIDDEN], weights [POOLED, HIDDEN]."""
+    """First hidden layer: bias [HIDDEN], weights [POOLED, HIDDEN]."""
+    deeper: Floats
+    """Second one: bias [HIDDEN], weights [HIDDEN, HIDDEN]."""
     value: Floats
     """Value: weights [HIDDEN], bias."""
     blank: npt.NDArray[np.int32]
@@ -123,10 +127,16 @@ class LineNet(NamedTuple):
     """[(H + 2) * (W + 2) * CHANNELS]: cells with a border of zeros; likewise ``mixed``."""
     mixed: Floats
     """[(H + 2) * (W + 2) * MIXED]"""
+    surroundings: Floats
+    """[N * MIXED]: outputs of the convolution of ``mixed``."""
     logits: Floats
     """[N]: of the last position."""
     pooled: Floats
-    """[POOLED + CHANNELS]: room."""
+    """[POOLED]: what the hidden layers read; ``units`` and ``deep`` are their outputs."""
+    units: Floats
+    """[HIDDEN]"""
+    deep: Floats
+    """[HIDDEN]"""
     evaluated: npt.NDArray[np.int64]
     """[1]: number of positions so far."""
 
@@ -134,9 +144,10 @@ class LineNet(NamedTuple):
 WEIGHTS = {
     "spread": (1 + 9) * COUNT,
     "mix": (1 + CHANNELS) * MIXED,
-    "policy": MIXED,
+    "policy": (1 + HIDDEN) * 2 * MIXED,
     "around": (1 + 9) * MIXED,
     "hidden": (1 + POOLED) * HIDDEN,
+    "deeper": (1 + HIDDEN) * HIDDEN,
     "value": HIDDEN + 1,
 }
 """Number of weights of each layer of the heads."""
@@ -196,13 +207,16 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
         sums=np.stack([blank_sums, blank_sums]),
         features=np.zeros(border * CHANNELS, np.float32),
         mixed=np.zeros(border * MIXED, np.float32),
+        surroundings=np.zeros(cells * MIXED, np.float32),
         logits=np.zeros(cells, np.float32),
-        pooled=np.zeros(POOLED + CHANNELS, np.float32),
+        pooled=np.zeros(POOLED, np.float32),
+        units=np.zeros(HIDDEN, np.float32),
+        deep=np.zeros(HIDDEN, np.float32),
         evaluated=np.zeros(1, np.int64),
     )
 
 
-FORMAT, VERSION = "zugwerk line net", 1
+FORMAT, VERSION = "zugwerk line net", 2
 
 
 def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> None:
@@ -309,7 +323,7 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
             place, cell = ((r + 1) * line + column + 1) * CHANNELS, (r * width + column) * CHANNELS
             store(features, place, multiply_add(load_positive(sums, cell), unit, zero))
             store(features, place + COUNT, multiply_add(load_positive(sums, cell + COUNT), unit, zero))
-    policy, mean_spread, mean_kept = load(net.policy, 0), zero, zero
+    mean_spread, mean_kept = zero, zero
     for r in range(height):
         for column in range(width):
             place = (r + 1) * line + column + 1
@@ -321,17 +335,16 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
             x = larger(x, zero)
             kept = load(features, place * CHANNELS + COUNT)
             mean_spread, mean_kept = add(mean_spread, x), add(mean_kept, kept)
-            store(pooled, POOLED, x)
+            store(net.units, 0, x)
             a, b, c, d = load(net.mix, 0), zero, zero, zero  # four sums, since each step waits for the last one's
             for i in range(0, COUNT, 2):
                 j, own = 1 + COUNT + i, place * CHANNELS + COUNT + i
-                a = multiply_add(splat(pooled[POOLED + i]), load(net.mix, (1 + i) * MIXED), a)
-                b = multiply_add(splat(pooled[POOLED + i + 1]), load(net.mix, (2 + i) * MIXED), b)
+                a = multiply_add(splat(net.units[i]), load(net.mix, (1 + i) * MIXED), a)
+                b = multiply_add(splat(net.units[i + 1]), load(net.mix, (2 + i) * MIXED), b)
                 c = multiply_add(splat(features[own]), load(net.mix, j * MIXED), c)
                 d = multiply_add(splat(features[own + 1]), load(net.mix, (j + 1) * MIXED), d)
             y = larger(add(add(a, b), add(c, d)), zero)
             store(mixed, place * MIXED, y)
-            net.logits[r * width + column] = total(multiply_add(y, policy, zero))
     mean, most, share = zero, zero, splat(1.0 / (height * width))
     for r in range(height):
         for column in range(width):
@@ -342,18 +355,42 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
                     there = (place + (k - 1) * line + m - 1) * MIXED
                     x = multiply_add(load(mixed, there), load(net.around, (1 + 3 * k + m) * MIXED), x)
             x = larger(x, zero)
+            store(net.surroundings, (r * width + column) * MIXED, x)
             mean, most = add(mean, x), larger(most, x)
     store(pooled, 0, multiply_add(mean, share, zero))
     store(pooled, MIXED, most)
     store(pooled, 2 * MIXED, multiply_add(mean_spread, share, zero))
     store(pooled, 2 * MIXED + COUNT, multiply_add(mean_kept, share, zero))
-    found = float(net.value[HIDDEN])
+    _layer(pooled, net.hidden, net.units)
+    _layer(net.units, net.deeper, net.deep)
+    own, near, found = load(net.policy, 0), load(net.policy, MIXED), zero
+    for i in range(HIDDEN):
+        unit = splat(net.deep[i])
+        own = multiply_add(unit, load(net.policy, (1 + i) * 2 * MIXED), own)
+        near = multiply_add(unit, load(net.policy, (1 + i) * 2 * MIXED + MIXED), near)
+    for r in range(height):
+        for column in range(width):
+            cell, place = r * width + column, (r + 1) * line + column + 1
+            x = multiply_add(load(net.surroundings, cell * MIXED), near, zero)
+            net.logits[cell] = total(multiply_add(load(mixed, place * MIXED), own, x))
     for o in range(0, HIDDEN, COUNT):
-        x = load(net.hidden, o)
-        for i in range(POOLED):
-            x = multiply_add(splat(pooled[i]), load(net.hidden, (1 + i) * HIDDEN + o), x)
-        found += total(multiply_add(larger(x, zero), load(net.value, o), zero))
-    return tanh(found)
+        found = multiply_add(load(net.deep, o), load(net.value, o), found)
+    return tanh(total(found) + float(net.value[HIDDEN]))
+
+
+@njit(cache=True)
+def _layer(inputs: Floats, weights: Floats, outputs: Floats) -> None:
+    """Write the outputs [HIDDEN] of a layer with its ReLU, by bias and weights as `LineNet` has them."""
+    zero = splat(0.0)
+    for o in range(0, HIDDEN, COUNT):
+        a, b, c, d = load(weights, o), zero, zero, zero
+        for i in range(0, inputs.size, 4):
+            at = (1 + i) * HIDDEN + o
+            a = multiply_add(splat(inputs[i]), load(weights, at), a)
+            b = multiply_add(splat(inputs[i + 1]), load(weights, at + HIDDEN), b)
+            c = multiply_add(splat(inputs[i + 2]), load(weights, at + 2 * HIDDEN), c)
+            d = multiply_add(splat(inputs[i + 3]), load(weights, at + 3 * HIDDEN), d)
+        store(outputs, o, larger(add(add(a, b), add(c, d)), zero))
 
 
 @njit(cache=True)

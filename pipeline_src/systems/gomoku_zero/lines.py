@@ -67,10 +67,13 @@ class LinesNet(nn.Module):
             nn.BatchNorm1d(count, eps=LEAST_VARIANCE, affine=False) for count in (CHANNELS, POOLED)
         )
         self.mix = nn.Linear(CHANNELS, MIXED)
-        self.policy = nn.Linear(MIXED, 1, bias=False)
+        self.policy = nn.Linear(HIDDEN, 2 * MIXED)
         self.around = nn.Conv2d(MIXED, MIXED, 3, padding=1, groups=MIXED)
-        self.hidden, self.value = nn.Linear(POOLED, HIDDEN), nn.Linear(HIDDEN, 1)
-        for weights in (self.policy.weight, self.value.weight, self.value.bias):
+        self.hidden, self.deeper = nn.Linear(POOLED, HIDDEN), nn.Linear(HIDDEN, HIDDEN)
+        self.value = nn.Linear(HIDDEN, 1)
+        for layer in (self.hidden, self.deeper):
+            nn.init.kaiming_normal_(layer.weight)  # with torch's own, smaller ones the policy would hold back the value
+        for weights in (self.policy.weight, self.policy.bias, self.value.weight, self.value.bias):
             nn.init.zeros_(weights)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
@@ -82,10 +85,12 @@ class LinesNet(nn.Module):
         spread = functional.relu(self.spread(cells[..., :COUNT].permute(0, 3, 1, 2))).permute(0, 2, 3, 1)
         kept = torch.cat([spread, cells[..., COUNT:]], 3)
         mixed = functional.relu(self.mix(self.kept_norm(kept.flatten(0, 2)).view(kept.shape)))
-        logits: Tensor = self.policy(mixed).flatten(1)
         around = functional.relu(self.around(mixed.permute(0, 3, 1, 2)))
         pooled = torch.cat([around.mean((2, 3)), around.amax((2, 3)), kept.mean((1, 2))], 1)
-        value: Tensor = self.value(functional.relu(self.hidden(self.pooled_norm(pooled)))).squeeze(1).tanh()
+        units = functional.relu(self.deeper(functional.relu(self.hidden(self.pooled_norm(pooled)))))
+        read = torch.cat([mixed, around.permute(0, 2, 3, 1)], 3).flatten(1, 2)
+        logits: Tensor = (read @ self.policy(units)[:, :, None]).squeeze(2)
+        value: Tensor = self.value(units).squeeze(1).tanh()
         return logits, value
 
     def features(self, rows: Tensor) -> Tensor:
@@ -229,7 +234,6 @@ def tabulate(net: LinesNet) -> LineTable:
         mean, variance = (weights[f"{norm}.running_{what}"] for what in ("mean", "var"))
         weights[f"{name}.weight"] = weights[f"{name}.weight"] * (variance + LEAST_VARIANCE).rsqrt()
         weights[f"{name}.bias"] = weights[f"{name}.bias"] - weights[f"{name}.weight"] @ mean
-    heads = {name: layer(name) for name in ("spread", "mix", "around", "hidden")}
-    heads["policy"] = weights["policy.weight"].flatten().numpy()
+    heads = {name: layer(name) for name in ("spread", "mix", "around", "hidden", "deeper", "policy")}
     heads["value"] = np.concatenate([weights["value.weight"].flatten().numpy(), weights["value.bias"].numpy()])
     return LineTable(np.rint(features.numpy() * SCALE).astype(np.int16), heads, net.config.window)

@@ -366,6 +366,11 @@ class Setting(Params):
         if self.game.smaller is not None and not self.gate.always:
             raise ValueError("game.smaller needs gate.always: true; a best player without a net is made for one board")
         line, window = parse_variant(self.game.variant)[0], self.net.lines.window
+        if self.self_play.fours and not 3 <= line <= 5:
+            raise ValueError(
+                f"self_play.fours: the search by fours knows lines of 3 to 5, not of {line} (variant "
+                f"'{self.game.variant}'); 0 is no search"
+            )
         if self.net.kind == "lines" and 2 * line - 1 > window:
             raise ValueError(
                 f"net.lines.window: {window} cells do not see a line of {line} (variant '{self.game.variant}') through "

@@ -41,7 +41,7 @@ def trained(window=9, size=9, seed=1):
     """A net that prefers some moves, as if it had been trained."""
     net = fresh(LinesConfig(height=size, width=size, window=window), seed)
     with torch.no_grad():
-        for layer in (net.policy.weight, net.value.weight, net.value.bias):
+        for layer in (net.policy.weight, net.policy.bias, net.value.weight, net.value.bias):
             layer.copy_(torch.randn(layer.shape, generator=torch.Generator().manual_seed(seed)))
         net.third.weight.mul_(8)
     return net
@@ -214,7 +214,7 @@ def test_truncated_or_foreign_files_are_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(line_net, "VERSION", 9)
     write_table(path, made, ABOUT)
     monkeypatch.undo()
-    with pytest.raises(ZugwerkError, match="of version 9; this program reads version 1"):
+    with pytest.raises(ZugwerkError, match="of version 9; this program reads version 2"):
         read_table(path)
 
 
@@ -289,7 +289,7 @@ def test_value_learns_together_with_policy() -> None:
     crowd[:, 0][torch.from_numpy(planes[:, :2].sum(1) > 0)] = -1
     best, batch, value = crowd.flatten(1).argmax(1), torch.from_numpy(planes), torch.from_numpy(more).float()
     optimizer, losses = torch.optim.AdamW(net.parameters(), lr=6e-3), []
-    for _ in range(100):
+    for _ in range(300):
         some = torch.from_numpy(rng.choice(len(states), 64))
         logits, values = net(batch[some])
         error = (values - value[some]).square().mean()

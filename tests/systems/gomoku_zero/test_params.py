@@ -62,6 +62,10 @@ def test_steps_count_the_new_positions():
         ({"gomoku_game": {"size": 2}}, "gomoku_game: size must be 3 to 25"),
         ({"gomoku_train": {"window": 8}}, "gomoku_train: window 8 is smaller than batch 16"),
         ({"gomoku_gate": {"games": 5}}, "gomoku_gate: games must be even"),
+        (
+            {"gomoku_game": {"variant": "freestyle-6", "size": 9}, "gomoku_self_play": {"fours": 40}},
+            "self_play.fours: the search by fours knows lines of 3 to 5, not of 6",
+        ),
     ],
 )
 def test_sections_that_contradict_each_other_are_refused(tmp_path, sections, message):
