@@ -80,7 +80,7 @@ def weights(net: Mapping[str, Any], size: int) -> float:
         between = sum(9 * before * after for before, after in pairwise(widths))
         return float(between + sum(9 * width**2 * (2 * own["blocks"] - 1) for width in own["widths"]))
     if net["kind"] == "lines":
-        return float(4 * own["window"] * own["units"] + own["units"] ** 2 + 32 * own["units"] + 6_000)
+        return float(4 * own["window"] * own["units"] + own["units"] ** 2 + 32 * own["units"] + 11_500)
     widths = [1, *own["filters"]]
     layers = sum(9 * before * after for before, after in pairwise(widths))
     if own["head"] == "convolutional":
