@@ -40,6 +40,8 @@ RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25":
 JUDGE, BOUND, QUICK_GAMES = "engine:nodes=100000", 100.0, 4
 """The judge of openings; how far from 0 its value may be (400 points are a factor of e in the odds); and the number of
 quick games from an opening, of which each side has to win one."""
+NET_JUDGE, NET_BOUND, NET_PLIES = "zero:simulations=8000,fours=40", 0.15, 4
+"""The same for matches of `zero`, with values of -1 to 1: it wins both games from most openings of the other judge."""
 PLIES, SQUARE = 5, 9
 """Plies of an opening, and the side of the central square for its stones."""
 MATCHES: dict[str, tuple[str, str, int, int]] = {
@@ -103,12 +105,16 @@ def renju_suite() -> dict[str, Any]:
 
 def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
     """Play a match from level openings, each with both sides."""
-    path = WORK / f"openings_{size}.txt"
+    by_net = a.startswith("zero")
+    path = WORK / f"openings_{size}{'_by_net' * by_net}.txt"
     if not path.exists():
         count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its games are drawn
-        found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
+        if by_net:
+            found = balanced_openings("gomoku", start, count, NET_PLIES, [1, size], NET_JUDGE, NET_BOUND, among)
+        else:
+            quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its games are drawn
+            found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
             aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
