@@ -110,11 +110,9 @@ def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Matc
     if not path.exists():
         count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        if by_net:
-            found = balanced_openings("gomoku", start, count, NET_PLIES, [1, size], NET_JUDGE, NET_BOUND, among)
-        else:
-            quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its games are drawn
-            found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
+        plies, judge, bound = (NET_PLIES, NET_JUDGE, NET_BOUND) if by_net else (PLIES, JUDGE, BOUND)
+        quick = quick_games(QUICK_GAMES) if size > SQUARE and not by_net else []  # on a small board they are drawn
+        found = balanced_openings("gomoku", start, count, plies, [1, size], judge, bound, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
             aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")

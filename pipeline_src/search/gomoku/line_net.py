@@ -335,7 +335,7 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
             x = larger(x, zero)
             kept = load(features, place * CHANNELS + COUNT)
             mean_spread, mean_kept = add(mean_spread, x), add(mean_kept, kept)
-            store(net.units, 0, x)
+            store(net.units, 0, x)  # room until the hidden layers
             a, b, c, d = load(net.mix, 0), zero, zero, zero  # four sums, since each step waits for the last one's
             for i in range(0, COUNT, 2):
                 j, own = 1 + COUNT + i, place * CHANNELS + COUNT + i
