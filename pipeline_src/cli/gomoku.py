@@ -169,24 +169,42 @@ def openings(
     plies: int = typer.Option(5, min=1, max=40, help="Number of stones in an opening."),
     size: int | None = Size,
     variant: str | None = Variant,
-    within: float = typer.Option(
-        100.0, min=0.0, help="Largest advantage of a side in points; 400 points are odds of e to 1."
+    judge: str | None = typer.Option(
+        None, help="Player that judges them.  [default: zero:fours=40 where it has a net for the rule, else engine]"
+    ),
+    within: float | None = typer.Option(
+        None,
+        min=0.0,
+        help="Largest value for either side: 0.15 by a net, 100 points (400: odds of e to 1) by an engine.",
     ),
     square: int = typer.Option(7, min=1, help="Side of the central square that contains the stones."),
-    nodes: int = typer.Option(10_000, min=1, help="Positions that the engine searches to judge an opening."),
-    games: int = typer.Option(
-        4, min=0, help="Quick games of the engine against itself; each side has to win one. 0 is none."
+    nodes: int = typer.Option(10_000, min=1, help="Positions or simulations to judge an opening by."),
+    games: int | None = typer.Option(
+        None,
+        min=0,
+        help="Quick games of the judge against itself; each side has to win one: 4 by an engine, 0 by a net.",
     ),
     seed: int = typer.Option(0, min=0, help="Seed of the stones."),
 ) -> None:
-    """Print balanced openings, one on each line, for `zugwerk match --openings FILE`."""
+    """Print balanced openings, one on each line, for `zugwerk match --openings FILE`.
+
+    A net judges better than an engine: from openings that the engine calls level, a strong player wins with one colour.
+    """
     from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
+    from pipeline_src.arena.match import with_limits
     from pipeline_src.games import gomoku
+    from pipeline_src.games.gomoku.board import format_variant
+    from pipeline_src.players.packaged import nets_by_board
+    from pipeline_src.web.engine.child import unit_of
 
     start = _position(None, size, variant)
-    side = start.board.shape[0]
-    judge, among = f"engine:nodes={nodes}", central_cells(side, min(square, side))
-    for opening in balanced_openings("gomoku", start, count, plies, [seed], judge, within, among, quick_games(games)):
+    side, rule = start.board.shape[0], format_variant(start)
+    text = judge or ("zero:fours=40" if any(board.variant == rule for board in nets_by_board("gomoku")) else "engine")
+    by_net = unit_of("gomoku", text) == "rate"
+    bound = (0.15 if by_net else 100.0) if within is None else within
+    quick = quick_games((0 if by_net else 4) if games is None else games)
+    text, among = with_limits("gomoku", text, {"nodes": nodes}), central_cells(side, min(square, side))
+    for opening in balanced_openings("gomoku", start, count, plies, [seed], text, bound, among, quick):
         typer.echo(" ".join(gomoku.format_move(action, side, side) for action in opening))
 
 

@@ -9,21 +9,19 @@ import hashlib
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import OneBoard
-from pipeline_src.project.params import Count, Items, Params, Positive, Text, build, read_tree
+from pipeline_src.project.params import Count, Digest, Items, Params, Positive, Text, build, read_tree
 
 FOLDER = Path(__file__).parents[1] / "nets"
 ENDINGS, INT8, CARD = (".onnx", ".lines"), ".int8.onnx", ".yaml"
 """Endings of the file of a net, of the same in 8-bit integers, and of its card."""
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20
 """Largest size of a packaged file, and of all of them."""
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-"""SHA-256 in hexadecimal digits."""
 
 
 class CardInt8(Params):

@@ -46,6 +46,8 @@ def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""SHA-256 in hexadecimal digits."""
 Even = Annotated[int, Field(ge=2, multiple_of=2)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]

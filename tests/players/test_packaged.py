@@ -25,7 +25,7 @@ from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.systems.gomoku_zero.nets import SMALL, fresh
 
 NETS = {net.card.name: net for net in packaged_nets()}
-ZERO = "gomoku_zero-9x9-freestyle"
+ZERO = "gomoku_zero-15x15-freestyle"
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def test_solver_with_net_takes_the_boards_net():
 
 
 def test_board_without_net_is_named_with_those_that_have_one():
-    with pytest.raises(ZugwerkError, match=r"no net for 7x7 freestyle comes .* nets for 9x9 freestyle.*zero:MODEL"):
-        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(7))
+    with pytest.raises(ZugwerkError, match=r"no net for 15x15 caro comes .* nets for .*15x15 freestyle.*zero:MODEL"):
+        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(15, "caro"))
     with pytest.raises(ZugwerkError, match=r"no net for 8x8 standard comes .* nets for 10x10 standard"):
         build_player("amazons", "nets").check(get_game("amazons").initial_state(8))
     build_player("amazons", "nets").check(get_game("amazons").initial_state(10, "cross"))
@@ -120,11 +120,10 @@ def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path, monkeypatch
     assert (made.card.hours, made.card.figures) == (2.0, ())
     player = build_player("gomoku", "zero:simulations=2")
     assert isinstance(player, ByBoard)
-    assert [board.height for board in player.boards] == sorted([size, 9, 15])
-    for side, variant in ((size, "exact"), (9, "freestyle")):
+    for side, variant, made_for in ((size, "exact", size), (15, "freestyle", 15), (20, "freestyle", 15)):
         start = get_game("gomoku").initial_state(side, variant)
         player.check(start)
-        assert player.player_for(start).boards == (OneBoard(side, side, variant),)
+        assert player.player_for(start).boards == (OneBoard(made_for, made_for, variant),)
 
 
 def test_a_named_model_comes_first(tmp_path):
@@ -140,7 +139,7 @@ def test_a_named_model_comes_first(tmp_path):
         (lambda f: (f / f"{ZERO}.lines").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
         (lambda f: change(f, ZERO, sha256="0" * 64), "or another digest"),
         (lambda f: change(f, ZERO, bytes=12), "the card says 12"),
-        (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-9x9-exact; a net and its card"),
+        (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-15x15-exact; a net and its card"),
         (lambda f: change(f, ZERO, size="nine"), r"freestyle\.yaml: .*size.*nine"),
         (lambda f: change(f, ZERO, elo=1), r"freestyle\.yaml: .*elo"),
         (lambda f: (f / f"{ZERO}.yaml").write_text("- no\n- card\n"), "expected sections with keys"),
@@ -171,8 +170,8 @@ def test_net_for_other_board_than_its_card_is_refused(folder, name, game, text):
 
 def test_two_nets_for_one_board_are_refused(folder):
     for suffix in (".lines", ".yaml"):
-        shutil.copy(folder / f"{ZERO}{suffix}", folder / f"growing_boards-9x9-freestyle{suffix}")
-    change(folder, "growing_boards-9x9-freestyle", system="growing_boards")
+        shutil.copy(folder / f"{ZERO}{suffix}", folder / f"growing_boards-15x15-freestyle{suffix}")
+    change(folder, "growing_boards-15x15-freestyle", system="growing_boards")
     with pytest.raises(ZugwerkError, match="two nets for one board"):
         packaged_nets("gomoku", folder)
 

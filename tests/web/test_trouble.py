@@ -107,7 +107,7 @@ def test_waiting_for_a_busy_engine_is_reported(open_page, server):
     late.get_by_text("waits for a free engine; 0 before it.").wait_for()
     nets = open_page()
     nets.expected = ["400"]
-    nets.evaluate("location.hash = '#/nets?model=package:gomoku_zero-9x9-freestyle'")
+    nets.evaluate("location.hash = '#/nets?model=package:gomoku_zero-15x15-freestyle'")
     nets.get_by_text("all processes of this server are thinking for other tabs").wait_for()
     busy[0].close()
     late.get_by_text("Your turn.").wait_for()

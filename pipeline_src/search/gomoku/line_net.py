@@ -7,6 +7,9 @@ has the same one. The features of a cell are the sum of its four rows; a ReLU, a
 the channels, a mixing layer and another such convolution follow. Two hidden layers read means and maxima over the
 board; they give the value, and the weights with which the policy reads each cell, so that it knows who attacks.
 
+On a board of another size than that of the training, a mean is the one of an empty board of the training's size, plus
+what the stones add: else the value would follow the size more than the stones.
+
 The rows are 16-bit integers, so that sums are exact in any order of moves: the kernel keeps the sums of the
 last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
 same net in torch (`systems.gomoku_zero.lines`), with a perceptron in place of the table.
@@ -113,6 +116,10 @@ class LineNet(NamedTuple):
     """Second one: bias [HIDDEN], weights [HIDDEN, HIDDEN]."""
     value: Floats
     """Value: weights [HIDDEN], bias."""
+    filling: Floats
+    """[POOLED - MIXED]: `_empty_sums` of the training's board less those of this one."""
+    share: Floats
+    """[1]: 1 / (cells of the board of the training)."""
     blank: npt.NDArray[np.int32]
     """[N, 4]: codes of the empty board."""
     blank_sums: npt.NDArray[np.int16]
@@ -162,6 +169,9 @@ class LineTable(NamedTuple):
     """Layers of the heads, see `WEIGHTS`."""
     window: int
     """W"""
+    height: int
+    """Height of the board that it was trained on; likewise ``width``."""
+    width: int
 
 
 def _is_side(number: Any) -> bool:
@@ -191,8 +201,8 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
                 f"of {weights.size}; other weights are another version's, or the training has diverged"
             )
     near = neighbours(height, width, made.window)
-    blank = (np.where(near < 0, OFF, 0) << 2 * np.arange(made.window)).sum(axis=2).astype(np.int32)
-    blank_sums = table[found.rows[blank]].sum(axis=1, dtype=np.int16).ravel()
+    blank, blank_sums = _empty_board(made, height, width)
+    trained = made.height, made.width
     border = (height + 2) * (width + 2)
     layers = {name: np.ascontiguousarray(made.heads[name], np.float32) for name in WEIGHTS}
     return LineNet(
@@ -200,11 +210,13 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
         rows=found.rows,
         near=near,
         **layers,
+        filling=_empty_sums(made, *trained) - _empty_sums(made, height, width),
+        share=np.array([1.0 / (trained[0] * trained[1])], np.float32),
         blank=blank,
-        blank_sums=blank_sums,
+        blank_sums=blank_sums.ravel(),
         boards=np.zeros((2, cells), np.int8),
         codes=np.stack([blank, blank]),
-        sums=np.stack([blank_sums, blank_sums]),
+        sums=np.stack([blank_sums.ravel()] * 2),
         features=np.zeros(border * CHANNELS, np.float32),
         mixed=np.zeros(border * MIXED, np.float32),
         surroundings=np.zeros(cells * MIXED, np.float32),
@@ -214,6 +226,32 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
         deep=np.zeros(HIDDEN, np.float32),
         evaluated=np.zeros(1, np.int64),
     )
+
+
+def _empty_board(made: LineTable, height: int, width: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16]]:
+    """Codes [N, 4] and sums [N, CHANNELS] of an empty board."""
+    off = neighbours(height, width, made.window) < 0
+    codes = (np.where(off, OFF, 0) << 2 * np.arange(made.window)).sum(axis=2).astype(np.int32)
+    return codes, made.table[windows(made.window).rows[codes]].sum(axis=1, dtype=np.int16)
+
+
+def _empty_sums(made: LineTable, height: int, width: int) -> Floats:
+    """The sums over the cells of an empty board of which `run_heads` takes the means, float32 [POOLED - MIXED]."""
+
+    def around(name: str, cells: Floats) -> Floats:
+        bias, *kernel = made.heads[name].reshape(-1, COUNT)
+        padded = np.pad(cells, ((1, 1), (1, 1), (0, 0)))
+        parts = [padded[k // 3 :, k % 3 :][:height, :width] * kernel[k] for k in range(9)]
+        found: Floats = np.maximum(bias + np.sum(parts, axis=0), 0)
+        return found
+
+    _, sums = _empty_board(made, height, width)
+    features: Floats = np.maximum(sums, 0).reshape(height, width, CHANNELS).astype(np.float32) / np.float32(SCALE)
+    kept = np.concatenate([around("spread", features[..., :COUNT]), features[..., COUNT:]], axis=2)
+    bias, *weights = made.heads["mix"].reshape(-1, MIXED)
+    mixed: Floats = np.maximum(bias + kept @ np.stack(weights), 0)
+    pooled: Floats = np.concatenate([around("around", mixed), kept], axis=2).sum((0, 1))
+    return pooled
 
 
 FORMAT, VERSION = "zugwerk line net", 2
@@ -251,9 +289,9 @@ def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
             arrays = {name: saved[name] for name in saved.files}
         about = json.loads(str(arrays.pop("about")))
         found = about.pop("format"), about.pop("format_version")
-        made = LineTable(arrays.pop("table"), arrays, about.pop("window"))
         rules = about["game"], about["version"]
         size = about["height"], about["width"]
+        made = LineTable(arrays.pop("table"), arrays, about.pop("window"), *size)
     except (FileNotFoundError, IsADirectoryError):
         raise ZugwerkError(f"{path}: no such line net; {again}") from None
     except Exception as error:  # a damaged archive makes zipfile and NumPy raise anything
@@ -323,7 +361,7 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
             place, cell = ((r + 1) * line + column + 1) * CHANNELS, (r * width + column) * CHANNELS
             store(features, place, multiply_add(load_positive(sums, cell), unit, zero))
             store(features, place + COUNT, multiply_add(load_positive(sums, cell + COUNT), unit, zero))
-    mean_spread, mean_kept = zero, zero
+    mean_spread, mean_kept = load(net.filling, MIXED), load(net.filling, MIXED + COUNT)
     for r in range(height):
         for column in range(width):
             place = (r + 1) * line + column + 1
@@ -345,7 +383,7 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
                 d = multiply_add(splat(features[own + 1]), load(net.mix, (j + 1) * MIXED), d)
             y = larger(add(add(a, b), add(c, d)), zero)
             store(mixed, place * MIXED, y)
-    mean, most, share = zero, zero, splat(1.0 / (height * width))
+    mean, most, share = load(net.filling, 0), zero, splat(net.share[0])
     for r in range(height):
         for column in range(width):
             place = (r + 1) * line + column + 1

@@ -27,7 +27,7 @@ from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles, Work
-from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.models import load_start, save_model
 from pipeline_src.systems.gomoku_zero.nets import UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.params import Setting
 from pipeline_src.systems.gomoku_zero.self_play import EVALUATIONS, play_round
@@ -60,14 +60,14 @@ def run_generation(
         parallel: how games are played side by side.
         artifacts: folder of all files.
         again: whether to make the generation even if it exists with the same inputs.
-        start: model that the first generation begins with; None for fresh weights.
+        start: model that the first generation begins with; None for that of `GomokuGame.start`, or fresh weights.
         scratch: folder for unfinished work.
 
     Returns:
         Whether anything was made.
 
     Raises:
-        ZugwerkError: the generation before is missing or damaged.
+        ZugwerkError: the generation before, or the model to begin with, is missing, damaged or another one.
     """
     artifacts = artifacts.resolve()  # workers may have another working folder
     files = GenerationFiles(number, artifacts)
@@ -84,11 +84,14 @@ def run_generation(
         if old != folder:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
-    blank, start = folder / "best_before.pt", start and start.resolve()
-    if before is None and start is None and not blank.exists():
-        size = setting.game.size_of(1)
-        save_model(blank, UniformNet(UniformConfig(height=size, width=size)), variant=setting.game.variant)
-    best = before.best if before else start or blank
+    first, start = folder / "best_before.pt", start and start.resolve()
+    if before is None and start is None:
+        size, given = setting.game.size_of(1), setting.game.start
+        if not first.exists():
+            net = load_start(given, setting.net, size) if given else UniformNet(UniformConfig(height=size, width=size))
+            save_model(first, net, variant=setting.game.variant)
+        start = first if given else None
+    best = before.best if before else start or first
 
     seconds, rounds = {"self_play": 0.0, "train": 0.0}, list[Work]()
     made = before.made if before else None

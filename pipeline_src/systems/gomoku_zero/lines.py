@@ -236,4 +236,5 @@ def tabulate(net: LinesNet) -> LineTable:
         weights[f"{name}.bias"] = weights[f"{name}.bias"] - weights[f"{name}.weight"] @ mean
     heads = {name: layer(name) for name in ("spread", "mix", "around", "hidden", "deeper", "policy")}
     heads["value"] = np.concatenate([weights["value.weight"].flatten().numpy(), weights["value.bias"].numpy()])
-    return LineTable(np.rint(features.numpy() * SCALE).astype(np.int16), heads, net.config.window)
+    config, table = net.config, np.rint(features.numpy() * SCALE).astype(np.int16)
+    return LineTable(table, heads, config.window, config.height, config.width)

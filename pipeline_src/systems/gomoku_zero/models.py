@@ -6,6 +6,7 @@ the file it was made from: game, variant, version, kind, height, width, position
 """
 
 import copy
+import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from pipeline_src.systems.gomoku_zero.nets import (
     UniformConfig,
     UniformNet,
 )
-from pipeline_src.systems.gomoku_zero.params import GomokuNet
+from pipeline_src.systems.gomoku_zero.params import GomokuNet, StartModel
 
 ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet
@@ -142,6 +143,30 @@ def load_model(path: Path | str) -> ZeroModel:
     except Exception as error:
         raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
     return ZeroModel(net.eval(), variant)
+
+
+def load_start(given: StartModel, params: GomokuNet, size: int) -> ZeroNet:
+    """The net of the model that a run begins with, for a board of another size if it is a line net.
+
+    Raises:
+        ZugwerkError: the file is missing, damaged, not the one of the digest, or has a net of another shape.
+    """
+    path, wanted = Path(given.file), make_config(params, size, size)
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ZugwerkError(f"{path}: {error.strerror}; gomoku_game.start.file names it") from None
+    if found != given.sha256:
+        raise ZugwerkError(
+            f"{path}: its SHA-256 is {found}, not that of gomoku_game.start.sha256; "
+            "name the file that is meant, or give its digest"
+        )
+    net = load_model(path).net
+    config = net.config.model_copy(update={"height": size, "width": size} if params.kind == "lines" else {})
+    if config != wanted:
+        raise ZugwerkError(f"{path}: a net of {net.config!r}, but gomoku_net and gomoku_game describe {wanted!r}")
+    net.config = config
+    return net
 
 
 def export_onnx(model: ZeroModel) -> bytes:

@@ -15,6 +15,7 @@ from pipeline_src.project.params import (
     PARAMS_FILE,
     BelowOne,
     Count,
+    Digest,
     Even,
     Fraction,
     Items,
@@ -45,6 +46,15 @@ class SmallerBoard(Params):
     """Number of generations on it."""
 
 
+class StartModel(Params):
+    """A model from outside the graph, which its digest in the params ties to the results."""
+
+    file: Text
+    """A ``model.pt`` of self-play with the net of ``gomoku_net``, by any rule."""
+    sha256: Digest
+    """SHA-256 of the file in hexadecimal digits; `sha256sum FILE` prints it."""
+
+
 class GomokuBoard(Params):
     """The board that matches are played on."""
 
@@ -59,6 +69,8 @@ class GomokuGame(GomokuBoard):
 
     smaller: SmallerBoard | None = None
     """A smaller board for the first generations; needs the line net, whose layers know no size. Published: none."""
+    start: StartModel | None = None
+    """A model that the first generation begins with, such as one of another rule. Published: none."""
 
     def size_of(self, generation: int) -> int:
         """Side of the board of a generation, counted from 1."""
@@ -365,6 +377,8 @@ class Setting(Params):
             raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
         if self.game.smaller is not None and not self.gate.always:
             raise ValueError("game.smaller needs gate.always: true; a best player without a net is made for one board")
+        if self.game.start is not None and self.self_play.teacher is not None:
+            raise ValueError("game.start: a model plays the first generation, so self_play.teacher has to be null")
         line, window = parse_variant(self.game.variant)[0], self.net.lines.window
         if self.self_play.fours and not 3 <= line <= 5:
             raise ValueError(

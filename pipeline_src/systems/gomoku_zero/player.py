@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
+from pipeline_src.games.gomoku.board import MAX_SIDE, PLY, GomokuState, format_variant, parse_variant
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import PackagedNet, nets_by_board
@@ -20,7 +20,7 @@ from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo
-from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
+from pipeline_src.systems.gomoku_zero.evaluator import TABLE, make_evaluator
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]
@@ -193,14 +193,26 @@ def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
         net.check_board(player.boards[0])
         return player
 
+    nets = nets_by_board("gomoku")
+    lending = [
+        board for board, net in nets.items() if net.file.suffix == TABLE
+    ]  # the layers of a line net know no size
+
+    def board_of(state: GomokuState) -> OneBoard:
+        """The board itself, or one whose line net plays there: the largest for the rule."""
+        height, width = state.board.shape
+        board = OneBoard(height, width, format_variant(state))
+        return board if board in nets else max((one for one in lending if one.variant == board.variant), default=board)
+
+    lent = [
+        OneBoard(side, side, one.variant)
+        for one in lending
+        for side in range(parse_variant(one.variant)[0], MAX_SIDE + 1)
+    ]
     searches = options.search != "none"
     limit = options.limit if searches else None
-    return ByBoard("zero", nets_by_board("gomoku"), with_net, _board_of, searches=searches, limit=limit)
-
-
-def _board_of(state: GomokuState) -> OneBoard:
-    height, width = state.board.shape
-    return OneBoard(height, width, format_variant(state))
+    boards = tuple(dict.fromkeys([*nets, *lent]))
+    return ByBoard("zero", nets, with_net, board_of, searches=searches, limit=limit, boards=boards)
 
 
 def _with_model(options: ZeroOptions, model: str, around: Around | None) -> ZeroPlayer:

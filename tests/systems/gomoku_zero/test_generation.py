@@ -1,3 +1,4 @@
+import hashlib
 import os
 import shutil
 import subprocess
@@ -6,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
@@ -17,7 +19,7 @@ from pipeline_src.systems.gomoku_zero import generation as made
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.gomoku_zero.params import StartModel, read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
 from tests.stages.killed import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
@@ -250,6 +252,31 @@ def test_workers_units_and_stops_between_rounds_change_no_byte(grown, project, m
     run_generation(2, setting, ONE, Path("artifacts"))
     assert calls == [0, 1, 1, 2]  # what was not yet marked as done, and what followed
     assert contents("artifacts") == contents(grown)
+
+
+def test_a_run_begins_with_a_model_of_another_rule(grown, project):
+    source = GenerationFiles(2, grown).best
+    given = {"file": str(source), "sha256": hashlib.sha256(source.read_bytes()).hexdigest()}
+    own = LINES | {"gomoku_game": {"size": 6, "variant": "exact-4", "start": given}, "gomoku_gate": {"always": False}}
+    setting = read_setting(write_params(project, **own))
+    run_generation(1, setting, ONE, Path("artifacts"))
+    files = GenerationFiles(1)
+    assert read_json(files.report)["self_play"]["evaluations"] > 12 * 8
+    best, begun = load_model(files.best), load_model(source)
+    assert (best.variant, best.config.height) == ("exact-4", 6)
+    if not read_json(files.report)["gate"]["accepted"]:
+        assert torch.equal(best.net.first.weight, begun.net.first.weight)
+    moved = (load_model(files.model).net.first.weight - begun.net.first.weight).abs().max()
+    assert 0 < moved < 0.2  # trained on, not anew
+    for wrong, message in (
+        ({"sha256": "0" * 64}, f"best.pt: its SHA-256 is {given['sha256']}, not that of gomoku_game.start.sha256"),
+        ({"file": "none.pt"}, "none.pt: No such file or directory; gomoku_game.start.file names it"),
+    ):
+        with pytest.raises(ZugwerkError, match=message):
+            run_generation(1, change(setting, "game", start=StartModel(**given | wrong)), ONE, Path("artifacts"))
+    wide = change(setting, "net", lines=setting.net.lines.model_copy(update={"units": 9}))
+    with pytest.raises(ZugwerkError, match=r"a net of .*units=8.*, but gomoku_net and gomoku_game describe .*units=9"):
+        run_generation(1, wide, ONE, Path("artifacts"))
 
 
 def command(project):

@@ -128,6 +128,19 @@ def test_the_kernel_answers_as_the_net_in_torch_within_rounding(size: int, windo
     assert worst > 0.05
 
 
+@pytest.mark.parametrize(("window", "size"), [(9, 9), (11, 15)])
+def test_empty_boards_of_all_sizes_have_the_value_of_the_training(window: int, size: int) -> None:
+    net = trained(window, size)
+    with torch.no_grad():
+        net.value.weight.mul_(0.05)  # not near 1
+    made = tabulate(net)
+    expected = asked(make_line_net(made, size, size), gomoku.initial_state(size))[0]
+    for side in (13, 25):
+        there = made._replace(height=side, width=side), gomoku.initial_state(side)
+        assert asked(make_line_net(made, side, side), there[1])[0] == pytest.approx(expected, abs=5e-4)
+        assert asked(make_line_net(there[0], side, side), there[1])[0] != pytest.approx(expected, abs=2e-3)
+
+
 def test_the_answer_does_not_depend_on_the_positions_before() -> None:
     made = tabulate(trained())
     kept = make_line_net(made, 9, 9)
