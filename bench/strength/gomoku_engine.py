@@ -44,14 +44,17 @@ NET_JUDGE, NET_BOUND, NET_PLIES = "zero:simulations=8000,fours=40", 0.15, 4
 """The same for matches of `zero`, with values of -1 to 1: it wins both games from most openings of the other judge."""
 PLIES, SQUARE = 5, 9
 """Plies of an opening, and the side of the central square for its stones."""
-MATCHES: dict[str, tuple[str, str, int, int]] = {
-    "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
-    "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
-    "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, 200),
-    "score_fours_in_zero": ("zero:movetime=100", "zero:movetime=100,fours=0", 15, 200),
-    "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, 100),
+MATCHES: dict[str, tuple[str, str, int, str, int]] = {
+    "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, "freestyle", 200),
+    "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, "freestyle", 200),
+    "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, "freestyle", 200),
+    "score_fours_in_zero": ("zero:movetime=100", "zero:movetime=100,fours=0", 15, "freestyle", 200),
+    "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, "freestyle", 100),
+    "score_zero_vs_engine_20": ("zero:movetime=300", "engine:movetime=300", 20, "freestyle", 100),
+    "score_zero_vs_engine_exact": ("zero:movetime=300", "engine:movetime=300", 15, "exact", 100),
+    "score_zero_vs_engine_renju": ("zero:movetime=300", "engine:movetime=300", 15, "renju", 100),
 }
-"""Player A, whose score is reported, player B, board and games, by figure (by name where no figure is made of it)."""
+"""Player A, whose score is reported, player B, board, rule and games, by figure or, where there is none, by name."""
 
 BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain --player engine", 1000, 300
 NAMES = [*MATCHES, "late_moves", "renju_suite"]
@@ -85,8 +88,8 @@ def main() -> None:
                 row = late_moves("gomoku", "brain", options.brain, TURN_MS, options.moves, 15)
             put(name, row, "its own games")
         else:
-            a, b, size, games = MATCHES[name]
-            match = play(name, a, b, size, min(games, options.games or games), options.workers)
+            games = MATCHES[name][-1]
+            match = play(name, min(games, options.games or games), options.workers)
             made.setdefault("matches", {})[name] = match.as_json()
             put(name, match.score.as_metrics(), "no data: openings level by our own search")
 
@@ -103,20 +106,22 @@ def renju_suite() -> dict[str, Any]:
     return rate(right, len(POSITIONS)).as_metrics()
 
 
-def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
+def play(name: str, games: int, workers: int) -> Match:
     """Play a match from level openings, each with both sides."""
+    a, b, size, rule, _ = MATCHES[name]
     by_net = a.startswith("zero")
-    path = WORK / f"openings_{size}{'_by_net' * by_net}.txt"
+    path = WORK / f"openings_{size}{f'_{rule}' * (rule != 'freestyle')}{'_by_net' * by_net}.txt"
     if not path.exists():
-        count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
-        start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
+        count = max(one[-1] for one in MATCHES.values() if one[2:4] == (size, rule)) // 2
+        start, among = gomoku.initial_state(size, rule), central_cells(size, min(SQUARE, size))
         plies, judge, bound = (NET_PLIES, NET_JUDGE, NET_BOUND) if by_net else (PLIES, JUDGE, BOUND)
         quick = quick_games(QUICK_GAMES) if size > SQUARE and not by_net else []  # on a small board they are drawn
         found = balanced_openings("gomoku", start, count, plies, [1, size], judge, bound, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
             aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
-    spec = MatchSpec("gomoku", a, b, games, str(path), size, margin=100.0, seed=[*MATCHES, name].index(name) + 1)
+    seed = [*MATCHES].index(name) + 1
+    spec = MatchSpec("gomoku", a, b, games, str(path), size, rule, seed, margin=100.0)
     return run_match(spec, WORK / f"{name}.parquet", Parallel(workers=workers))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
@@ -63,7 +64,7 @@ def draw_openings(
     if plies == 0:
         return [()] * count
     openings: dict[Hashable, tuple[int, ...]] = {None: ()}
-    for number in range(count):
+    for number in tqdm(range(count), "openings", delay=2, leave=False, disable=None):
         for attempt in range(ATTEMPTS):
             drawn = _draw(game, start, plies, np.random.default_rng([*seed, number, attempt]), among)
             if drawn is not None and (found := form(*drawn)) not in openings:

@@ -194,12 +194,12 @@ def openings(
     from pipeline_src.arena.match import with_limits
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku.board import format_variant
-    from pipeline_src.players.packaged import nets_by_board
+    from pipeline_src.players.packaged import has_net
     from pipeline_src.web.engine.child import unit_of
 
     start = _position(None, size, variant)
     side, rule = start.board.shape[0], format_variant(start)
-    text = judge or ("zero:fours=40" if any(board.variant == rule for board in nets_by_board("gomoku")) else "engine")
+    text = judge or ("zero:fours=40" if has_net("gomoku", rule) else "engine")
     by_net = unit_of("gomoku", text) == "rate"
     bound = (0.15 if by_net else 100.0) if within is None else within
     quick = quick_games((0 if by_net else 4) if games is None else games)
@@ -211,7 +211,9 @@ def openings(
 @app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")
 def brain(
     player: str | None = typer.Option(
-        None, "--player", help="Player, e.g. zero:MODEL.  [default: engine:movetime=1000]"
+        None,
+        "--player",
+        help="Player, e.g. zero:MODEL.  [default: zero where it has a net for the rule, else engine; movetime=1000]",
     ),
     margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time that are reserved for delays."),
     seed: int = typer.Option(0, min=0, help="Seed of random choices."),
@@ -222,12 +224,11 @@ def brain(
     import sys
 
     from pipeline_src.arena.conversation import converse
-    from pipeline_src.arena.gomocup.session import DEFAULT_PLAYER, Session
+    from pipeline_src.arena.gomocup.session import Session
 
-    text = player or DEFAULT_PLAYER
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         converse(
-            lambda write: Session(text, write, seed, margin, verbose),
+            lambda write: Session(player, write, seed, margin, verbose),
             sys.stdin.buffer,
             sys.stdout.buffer,
             "ERROR line too long",

@@ -175,6 +175,11 @@ def nets_by_board(game: str) -> dict[OneBoard, PackagedNet]:
     return {net.card.board: net for net in packaged_nets(game)}
 
 
+def has_net(game: str, rule: str) -> bool:
+    """Whether a net of the package plays a rule of a game."""
+    return any(board.variant == rule for board in nets_by_board(game))
+
+
 def packaged_nets(game: str | None = None, folder: Path = FOLDER) -> list[PackagedNet]:
     """The nets of a game, or of all, by game, board and name; no net itself is read.
 

@@ -188,6 +188,19 @@ def test_a_rule_counts_before_and_after_the_board_is_opened(brain, lines):
     assert one.session._board.variant == "renju"
 
 
+def test_without_a_player_the_rule_decides_who_plays(brain):
+    one = brain(None)
+    assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", "zero:movetime=1000 or engine:movetime=1000")]
+    one.send("INFO timeout_turn 200")
+    for rule, name in ((0, "zero"), (8, "engine"), (0, "zero")):
+        one.send(f"INFO rule {rule}")
+        assert one.ask("RESTART" if rule else "START 6", "TURN 2,2", count=2)[0] == "OK"
+        assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", f"{name}:movetime=1000")]
+    one.send("INFO rule 8")
+    assert re.fullmatch(r"\d,\d", one.ask("TURN 0,0")[0])
+    assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", "engine:movetime=1000")]
+
+
 def test_the_rule_decides_who_has_won(brain):
     one = brain("fake:value=1")
     six = ["0,0,2", "1,0,2", "2,0,2", "4,0,2", "5,0,2", "0,9,1", "2,9,1", "4,9,1", "6,9,1"]

@@ -17,6 +17,9 @@ SYSTEM = System(
         "score_vs_previous_20": Figure("engine: score against alpha-beta, 300 ms a move, 20x20", "score"),
         "score_fours_in_zero": Figure("zero: score against the net without searches by fours, 100 ms a move", "score"),
         "score_zero_vs_engine": Figure("zero: score against engine, 300 ms a move, 15x15", "score"),
+        "score_zero_vs_engine_20": Figure("zero: score against engine, 300 ms a move, 20x20", "score"),
+        "score_zero_vs_engine_exact": Figure("zero: score against engine, 300 ms a move, 15x15, exact lines", "score"),
+        "score_zero_vs_engine_renju": Figure("zero: score against engine, 300 ms a move, 15x15, Renju", "score"),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
         **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju", "caro")},
@@ -28,5 +31,8 @@ SYSTEM = System(
         "fifth_of_the_time": "`engine`, 60 ms a move, against `alphabeta`, 300 ms a move, 15x15",
         "score_fours_in_zero": "`zero` against `zero:fours=0`, 100 ms a move, 15x15",
         "score_zero_vs_engine": "`zero` against `engine`, 300 ms a move, 15x15",
+        "score_zero_vs_engine_20": "`zero` against `engine`, 300 ms a move, 20x20",
+        "score_zero_vs_engine_exact": "`zero` against `engine`, 300 ms a move, 15x15, exact lines",
+        "score_zero_vs_engine_renju": "`zero` against `engine`, 300 ms a move, 15x15, Renju",
     },
 )
