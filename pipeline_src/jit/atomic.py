@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
 from numba.core import types
 from numba.extending import lower_builtin, type_callable
 

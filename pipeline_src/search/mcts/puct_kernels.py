@@ -362,9 +362,7 @@ def play_round(
                 forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve
             )
             b += 1
-        n = descend(
-            forest, roots, options, room, per_tree, per_tree > 1, g, targets[g], forced, flag, new, states, n
-        )
+        n = descend(forest, roots, options, room, per_tree, per_tree > 1, g, targets[g], forced, flag, new, states, n)
     return n
 
 

@@ -42,18 +42,10 @@ def play_along(
     lock: npt.NDArray[np.int64],
     n: int,
 ) -> int:
-    """Search the first tree up to its target as one of several threads; see `play_out`.
+    """Search the first tree up to its target as one of several threads, each with its own net and room; see `play_out`.
 
-    The net and the room for leaves are the thread's own.
-
-    Args:
-        net, answers, waiting, states, forest, roots, options, room, per_tree, forced, flag: see `play_out`.
-        target: of the tree.
-        lock: int64 [1]: odd while a thread holds the tree, and greater by two once it has let go.
-        n: number of leaves in ``waiting`` that have answers, 0 at first.
-
-    Returns:
-        The next ``n`` of a thread that should rest now, or -1 for one whose search is over.
+    ``lock``, int64 [1], is odd while a thread holds the tree, and greater by two once it has let go. ``n`` leaves in
+    ``waiting`` have their answers, 0 at first. Returns the next ``n`` of a thread that should rest, -1 once it is done.
     """
     root, seen, looks = forest.nodes[0, 0], -1, 0
     while looks < PATIENCE:
@@ -118,7 +110,7 @@ class Crew:
                 for thread in threads if member == 0 else []:
                     thread.start()
                 while n >= 0 and not failed:
-                    n = play_along(*self._arguments(member, int(targets[0]), flag), lock, n)
+                    n = play_along(*self._arguments(member, int(targets[0]), flag, lock, n))
                     if n >= 0:
                         time.sleep(REST_S)
             except BaseException as error:
@@ -137,10 +129,12 @@ class Crew:
     def needs(self) -> list[Need]:
         """Return the kernels that `simulate` calls."""
         flag, lock = np.zeros(1, np.uint8), np.zeros(1, np.int64)
-        return [Need(play_along, (*self._arguments(0, 0, flag), lock, 0))]
+        return [Need(play_along, self._arguments(0, 0, flag, lock, 0))]
 
-    def _arguments(self, member: int, target: int, flag: npt.NDArray[np.uint8]) -> tuple[Any, ...]:
-        """Return the arguments of `play_along` but for the last two."""
+    def _arguments(
+        self, member: int, target: int, flag: npt.NDArray[np.uint8], lock: npt.NDArray[np.int64], n: int
+    ) -> tuple[Any, ...]:
+        """Return the arguments of `play_along`."""
         trees = self._trees
         tree = (trees.forest, trees.roots, trees.options, trees.nodes, trees.per_tree)
-        return (*self._members[member], *tree, target, np.zeros((0, 0), np.int32), flag)
+        return (*self._members[member], *tree, target, np.zeros((0, 0), np.int32), flag, lock, n)

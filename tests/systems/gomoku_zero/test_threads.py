@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_src.games import gomoku
+from pipeline_src.games import gomoku, kernels
+from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.jit.needs import ready
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts import puct_threads
-from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct import Puct, copy_of
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_threads import Crew
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
@@ -66,6 +67,23 @@ def check(trees: PuctTrees) -> None:
         assert node["over"] or node["total"] == pytest.approx(node["value"] + below["worth"].sum(), abs=1e-3)
 
 
+def check_answers(trees: PuctTrees, state: GomokuState) -> None:
+    """Each node of the first tree has the net's answer for its position."""
+    nodes, edges, states = trees.forest.nodes[0], trees.forest.edges[0], {0: state}
+    for number in range(1, trees.forest.used_nodes[0]):  # a child comes after its parent
+        states[number] = copy_of(states[nodes[number]["parent"]])
+        kernels.play_step(states[number], int(edges[nodes[number]["owner"]]["step"]))
+    asked = [number for number in states if not nodes[number]["over"]]
+    together = GomokuState(*(np.stack(arrays) for arrays in zip(*(states[number] for number in asked), strict=True)))
+    steps, counts = np.zeros((len(asked), state.board.size), np.int32), nodes["count"][asked].copy()
+    for i, number in enumerate(asked):
+        assert kernels.write_steps(states[number], steps[i]) == counts[i]
+    priors, values = evaluator(0)(together, steps, counts)
+    np.testing.assert_array_equal(nodes["value"][asked], values)
+    for number, count, row in zip(asked, counts, priors, strict=True):
+        np.testing.assert_array_equal(abs(trees.forest.priors[0, number, :count].view(np.float32)), row[:count])
+
+
 @pytest.mark.parametrize(("fours", "nodes", "per_tree"), [(0, 4096, 1), (40, 4096, 1), (40, 4096, 3), (0, 200, 1)])
 def test_trees_of_several_threads_add_up(fours: int, nodes: int, per_tree: int) -> None:
     net = evaluator(fours)
@@ -79,6 +97,8 @@ def test_trees_of_several_threads_add_up(fours: int, nodes: int, per_tree: int) 
             check(trees)
             assert trees.forest.done[0] == target or trees.proven(0)
         assert trees.forest.used_nodes[0] <= nodes
+        if fours == 0:
+            check_answers(trees, state)
 
 
 def test_an_answer_with_a_limit_of_nodes_does_not_depend_on_threads() -> None:
@@ -141,9 +161,10 @@ def test_the_error_of_a_thread_is_raised_by_the_search(monkeypatch: pytest.Monke
         time.sleep(0.01)
         raise MemoryError("no room")
 
-    with monkeypatch.context() as patch, pytest.raises(MemoryError, match="no room"):
+    with monkeypatch.context() as patch:
         patch.setattr(puct_threads, "play_along", fail)
-        searcher.search(state, Limit())
+        with pytest.raises(MemoryError, match="no room"):
+            searcher.search(state, Limit())
     assert searcher.search(state, Limit(movetime_ms=20)).action in gomoku.legal_actions(state)
 
 
