@@ -13,7 +13,7 @@ from pipeline_src.jit.needs import ready
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
-from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import Limit, SearchResult
 from pipeline_src.search.mcts import puct_threads
 from pipeline_src.search.mcts.puct import Puct, copy_of
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -110,17 +110,23 @@ def test_an_answer_with_a_limit_of_nodes_does_not_depend_on_threads() -> None:
 
 
 def test_a_search_on_time_continues_in_the_tree_of_several_threads() -> None:
-    searcher, state = puct(2, nodes=1 << 12), gomoku.initial_state(9)
+    searcher, state, kept = puct(2, nodes=1 << 12), gomoku.initial_state(9), list[int]()
     searcher.use_memory(1 << 20)
-    for _ in range(3):
-        found = searcher.search(state, Limit(movetime_ms=60))
-        assert found.seconds < 2
-        trees = searcher._trees
-        assert trees is not None
-        check(trees)
-        kept = int(trees.forest.used_nodes[0])
+
+    def tell(found: SearchResult) -> None:
+        assert searcher._trees is not None
+        kept.append(int(searcher._trees.forest.nodes[0, 0]["visits"]) - 1 - found.nodes)
+        if found.nodes > 300 and len(found.pv) > 1:
+            searcher.stop()
+
+    for new in (True, False, False):
+        kept.clear()
+        found = searcher.search(state, Limit(movetime_ms=60_000), on_info=tell)
+        assert (kept[0] == 0) == new
+        assert len({*kept}) == 1
+        assert searcher._trees is not None
+        check(searcher._trees)
         state = gomoku.play(gomoku.play(state, found.action), found.pv[1])
-    assert kept > 1
 
 
 def test_all_threads_search_until_they_are_stopped() -> None:
@@ -128,7 +134,7 @@ def test_all_threads_search_until_they_are_stopped() -> None:
     ready(searcher.needs(state))
     before = threading.active_count()
 
-    def tell(found: Any) -> None:
+    def tell(found: SearchResult) -> None:
         reports.append(len(found.lines))
         assert searcher._crew is not None
         if all(net.net.evaluated[0] > 100 for net, *_ in searcher._crew._members):
@@ -137,6 +143,15 @@ def test_all_threads_search_until_they_are_stopped() -> None:
     searcher.search(state, Limit(lines=3), on_info=tell)
     assert threading.active_count() == before
     assert reports[-1] == 3
+
+
+def test_threads_share_no_memory_of_the_searches_by_fours() -> None:
+    state, net = gomoku.initial_state(9), evaluator(40)
+    one, other = (member[0] for member in Crew(PuctTrees(state, 1, net), 2)._members)
+    for mine, theirs in ((one.lines, other.lines), (one.space, other.space), (one.found, other.found)):
+        shared = {name for name, a, b in zip(mine._fields, mine, theirs, strict=True) if np.shares_memory(a, b)}
+        assert shared <= {"table", "points", "keys"}, "constants"
+    assert not np.shares_memory(one.decided, other.decided)
 
 
 def test_forced_win_is_proven_by_several_threads() -> None:
