@@ -101,7 +101,7 @@ def test_trees_of_several_threads_add_up(fours: int, nodes: int, per_tree: int) 
             check_answers(trees, state)
 
 
-def test_an_answer_with_a_limit_of_nodes_does_not_depend_on_threads() -> None:
+def test_answers_with_a_limit_of_nodes_ignore_threads() -> None:
     one, several = puct(1), puct(2)
     for state in random_states(3, 9, seed=1, spread=2):
         limit = Limit(nodes=150, movetime_ms=60_000)
@@ -109,7 +109,7 @@ def test_an_answer_with_a_limit_of_nodes_does_not_depend_on_threads() -> None:
         assert len({(each.pv, each.value, each.nodes) for each in found}) == 1
 
 
-def test_a_search_on_time_continues_in_the_tree_of_several_threads() -> None:
+def test_search_on_time_continues_in_a_tree_of_several_threads() -> None:
     searcher, state, kept = puct(2, nodes=1 << 12), gomoku.initial_state(9), list[int]()
     searcher.use_memory(1 << 20)
 
