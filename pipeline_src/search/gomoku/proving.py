@@ -237,6 +237,12 @@ class ProvingEvaluator:
         memory = (self._lines, self._table, self._space, self._fours)
         return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64), counts, values)
 
+    def twin(self) -> "ProvingEvaluator":
+        """See `search.mcts.puct_threads.Crew`."""
+        by_fours, by_threats, alone = self.limits.tolist()
+        twin: Any = self.evaluate_batch
+        return ProvingEvaluator(twin.twin(), by_fours, by_threats, alone=alone)
+
     def needs(self, state: GomokuState) -> list[Need]:
         """See `Puct.needs`."""
         lines, found = lines_need(state)

@@ -1,11 +1,12 @@
 """`Puct`: PUCT as a search of one position, or of many in lock step, that answers with whole actions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
@@ -14,6 +15,7 @@ from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import Ints, PuctOptions, Records
+from pipeline_src.search.mcts.puct_threads import Crew
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
 
@@ -145,6 +147,7 @@ class Puct:
         nodes: int = 1 << 14,
         per_tree: int = 1,
         first_share: float = 0.5,
+        threads: int = 1,
     ) -> None:
         """Set the options.
 
@@ -155,6 +158,8 @@ class Puct:
             per_tree: number of leaves of one tree in a batch.
             first_share: in turns of two steps, the share of the limit for the first step. The second step has the rest,
                 and the part of the tree below the first one.
+            threads: number of threads of a search of one position with no limit of nodes, if the evaluator is a kernel
+                (`Crew`). Others use one, which finds the same result each time.
 
         Raises:
             ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of range.
@@ -162,9 +167,10 @@ class Puct:
         if not 0 < first_share <= 1:
             raise ZugwerkError(f"a step's share of the limit must be above 0 and at most 1, not {first_share}")
         self.evaluate_batch, self.options, self.nodes = evaluate_batch, options, nodes
-        self.per_tree, self.first_share = per_tree, first_share
+        self.per_tree, self.first_share, self.threads = per_tree, first_share, threads
         self._stopped, self._phase = StopFlag(), StopFlag()
         self._trees: PuctTrees | None = None
+        self._crew: Crew | None = None
         self._memory: int | None = None
 
     def use_memory(self, size: int) -> None:
@@ -181,7 +187,8 @@ class Puct:
         trees = PuctTrees(state, 1, self.evaluate_batch, self.options, 1)
         nodes, edges, steps = trees.forest.nodes[0], trees.forest.edges[0], np.empty(2, np.int32)
         below = Need(_steps_to, (nodes, edges, row(trees.roots, 0), state, state, state, steps))
-        return [*trees.needs(), *turns_need(state), below, *needs_of(self.evaluate_batch, state)]
+        crew = Crew(trees, 1).needs() if self.threads > 1 and trees.net is not None else []
+        return [*trees.needs(), *crew, *turns_need(state), below, *needs_of(self.evaluate_batch, state)]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.
@@ -217,8 +224,10 @@ class Puct:
         if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, states[0]):
             for g, state in enumerate(states):
                 trees.plant(g, state)
+        crew = self._crew if limit.nodes is None and len(states) == 1 else None
+        simulate = trees.simulate if crew is None else crew.simulate
         while not all(turn.whole for turn in turns):
-            self._search_step(trees, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
+            self._search_step(trees, simulate, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
         return [result for result in results if result is not None]
 
@@ -233,18 +242,20 @@ class Puct:
         if trees is None or other or [a.shape[1:] for a in trees.roots] != shapes:
             trees = PuctTrees(states[0], len(states), self.evaluate_batch, self.options, nodes, per_tree=self.per_tree)
             self._trees = trees
+            self._crew = Crew(trees, self.threads) if self.threads > 1 and trees.net is not None else None
         return trees
 
     def _search_step(
         self,
         trees: PuctTrees,
+        simulate: Callable[[Ints, npt.NDArray[np.uint8]], None],
         turns: list[_Turn],
         started: float,
         deadline: float | None,
         on_info: OnInfo | None,
         timed: bool,
     ) -> None:
-        """Decide the next step of every unfinished turn; ``timed`` is for `Slices`."""
+        """Decide the next step of every unfinished turn by ``simulate``; ``timed`` is for `Slices`."""
         targets = np.full(trees.count, -1, np.int32)
         going = [g for g, turn in enumerate(turns) if not turn.whole]
         targets[going] = 0
@@ -262,7 +273,7 @@ class Puct:
         with self._phase.after(None if deadline is None else (deadline - now) * share):
             slices = Slices(FIRST_REPORT if on_info is not None else FOREVER, timed)
             while True:
-                trees.simulate(np.minimum(targets, slices.upto), self._phase.raised)
+                simulate(np.minimum(targets, slices.upto), self._phase.raised)
                 done = slices.upto >= targets.max() or bool(self._phase.raised[0])
                 if on_info is not None and not turns[0].whole:
                     _look(trees, 0, turns[0])

@@ -191,7 +191,7 @@ def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) ->
 
 
 @njit(cache=True, forceinline=True)
-def _absorb(
+def absorb(
     forest: Forest, g: int, node: int, priors: Ints, value: float, steps: Ints, several: bool, solve: bool
 ) -> None:
     """Give a node of tree g, whose steps these are, its priors (their bits) and its value, and back that up."""
@@ -213,12 +213,13 @@ def _absorb(
 
 
 @njit(cache=True, forceinline=True)
-def _descend(
+def descend(
     forest: Forest,
     roots: Any,
     options: PuctOptions,
     room: int,
     per_tree: int,
+    several: bool,
     g: int,
     target: int,
     forced: Ints,
@@ -227,7 +228,10 @@ def _descend(
     states: Any,
     n: int,
 ) -> int:
-    """Descend in tree g, see `play_round`, with ``n`` leaves of others; return the number of leaves after that."""
+    """Descend in tree g, see `play_round`, with ``n`` leaves of others; return the number of leaves after that.
+
+    ``several``: whether a tree may have several leaves that wait for the evaluator, and so virtual losses.
+    """
     nodes, edges, all_bits, begun = forest.nodes[g], forest.edges[g], forest.priors[g], 0
     while begun < per_tree and target >= 0 and flag[0] == 0:
         node, place, edge = 0, -1, ENDS
@@ -235,7 +239,7 @@ def _descend(
             if kernels.outcome(row(roots, g))[0]:
                 break
         else:
-            if forest.done[g] + begun >= target or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
+            if forest.done[g] + nodes[0].pending >= target or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
                 break
         state = row(states, n)
         kernels.copy_into(row(roots, g), state)
@@ -243,8 +247,8 @@ def _descend(
             begin_node(nodes, 0, -1, -1, kernels.to_play(state))
             forest.used_nodes[g], forest.used_edges[g] = 1, 0
         else:
-            if forest.done[g] + begun < forced.shape[1]:
-                place = forced[g, forest.done[g] + begun]
+            if forest.done[g] + nodes[0].pending < forced.shape[1]:
+                place = forced[g, forest.done[g] + nodes[0].pending]
             if place >= 0:
                 edge = edge_at(nodes, edges, place)
             while True:
@@ -301,7 +305,7 @@ def _descend(
                     prove(nodes, edges, all_bits, node, DRAWN + int(result))
                 forest.done[g] += 1
                 continue
-            if per_tree > 1:
+            if several:
                 mark(nodes, edges, node, 1)
         count = kernels.write_steps(state, new.steps[n])
         new.counts[n], nodes[node].count = count, count
@@ -354,11 +358,11 @@ def play_round(
     n, b = 0, 0
     for g in range(targets.size):
         while b < n_old and old.tree[b] == g:
-            _absorb(
+            absorb(
                 forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve
             )
             b += 1
-        n = _descend(forest, roots, options, room, per_tree, g, targets[g], forced, flag, new, states, n)
+        n = descend(forest, roots, options, room, per_tree, per_tree > 1, g, targets[g], forced, flag, new, states, n)
     return n
 
 
@@ -396,8 +400,10 @@ def play_out(
         while targets[g] >= 0:
             for b in range(n):
                 value, steps = answers.values[b], waiting.steps[b]
-                _absorb(forest, g, waiting.node[b], answers.priors[b], value, steps, per_tree > 1, options.solve)
-            n = _descend(forest, roots, options, room, per_tree, g, targets[g], forced, flag, waiting, states, 0)
+                absorb(forest, g, waiting.node[b], answers.priors[b], value, steps, per_tree > 1, options.solve)
+            n = descend(
+                forest, roots, options, room, per_tree, per_tree > 1, g, targets[g], forced, flag, waiting, states, 0
+            )
             if n == 0:
                 break
             for b in range(n):

@@ -100,7 +100,7 @@ class PuctTrees:
         self.options = checked(options or PuctOptions())
         self.evaluate_batch, self.per_tree = evaluate_batch, per_tree
         inside = getattr(evaluate_batch, "inside", None)
-        self._net = None if inside is None else inside(state)
+        self.net = None if inside is None else inside(state)
         self.forest: Forest = new_forest(trees, nodes, steps)
         self.roots = stack(state, trees)
         self._states = stack(state, most)
@@ -118,7 +118,7 @@ class PuctTrees:
             Need(kernels.copy_into, (state, state)),
             Need(kernels.write_steps, (state, ints)),
             Need(play_round, self._arguments(ints, None, None, *_NO_ANSWER))
-            if self._net is None
+            if self.net is None
             else Need(play_out, self._inner_arguments(ints, None, None)),
             Need(play_steps, (self.forest, self.roots, ints, self._moved, self._block, ints)),
         ]
@@ -183,7 +183,7 @@ class PuctTrees:
 
         With an evaluator that is a kernel, it searches to the end and yields nothing.
         """
-        if self._net is not None:
+        if self.net is not None:
             self._settled()
             play_out(*self._inner_arguments(targets, flag, forced))
             return
@@ -257,7 +257,7 @@ class PuctTrees:
         rows, steps = self._waiting.steps[: self.per_tree].shape
         room = Answers(np.empty((rows, steps), np.int32), np.empty(rows, np.float32))
         return (
-            *(self._net, self.forest, self.roots, self.options, self.nodes, self.per_tree, room, targets),
+            *(self.net, self.forest, self.roots, self.options, self.nodes, self.per_tree, room, targets),
             *(_FREE if forced is None else forced, _DOWN if flag is None else flag, self._waiting, self._states),
         )
 

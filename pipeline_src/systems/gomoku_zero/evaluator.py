@@ -140,6 +140,10 @@ class LineEvaluator:
             self._nets[size] = make_line_net(self._made, *size)
         return self._nets[size]
 
+    def twin(self) -> "LineEvaluator":
+        """See `search.mcts.puct_threads.Crew`."""
+        return LineEvaluator(self._made)
+
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
         """See `ZeroEvaluator`."""
         priors, values = np.zeros(steps.shape, np.float32), np.empty(len(counts), np.float32)

@@ -152,7 +152,7 @@ class ZeroOptions(Nodes):
     chunk: Count = 1
     """Batch size of the net; smaller batches are padded. 1 suits a single game, 8 many games at once."""
     threads: Count = 1
-    """Number of CPU threads."""
+    """Number of CPU threads: of the net, or with a line net of a search with no limit of simulations."""
     temperature: NonNegative = 0.0
     """Moves are drawn in proportion to visits^(1 / temperature), or without a search to the policy's probabilities to
     that power; 0 plays the most visited or the most probable move."""
@@ -225,7 +225,8 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     solve = around is not None and options.search == "puct"
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve)
     tree = FAST_TREE if info.kind == "lines" else TREE
-    searcher = Puct(evaluate, formula, tree if limit.nodes is None else limit.nodes + 2, options.leaves)
+    nodes = tree if limit.nodes is None else limit.nodes + 2
+    searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads)
     considered = options.considered if options.search == "gumbel" else None
     return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies, policy)
 
