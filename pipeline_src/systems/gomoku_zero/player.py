@@ -40,6 +40,7 @@ class ZeroPlayer(SearchPlayer):
         temperature: float = 0.0,
         plies: float = math.inf,
         policy: bool = False,
+        any_size: bool = False,
     ) -> None:
         """How to play.
 
@@ -53,9 +54,10 @@ class ZeroPlayer(SearchPlayer):
                 most visited one. Where time limits the search, always that one.
             plies: of a game for which the temperature holds; later it is 0.
             policy: whether moves come from the net's policy, without a search, in place of visits.
+            any_size: whether it plays on boards of other sizes than the model's.
         """
         super().__init__(searcher, limit)
-        self.policy, self.searches = policy, not policy
+        self.policy, self.searches, self.any_size = policy, not policy, any_size
         self.puct, self.info, self.considered = searcher, info, considered
         self.boards = (OneBoard(info.height, info.width, info.variant),)
         self.temperature, self.plies = temperature, plies
@@ -63,7 +65,7 @@ class ZeroPlayer(SearchPlayer):
 
     def check(self, state: GomokuState) -> None:
         """See `Player.check`."""
-        check_state(self.info, state, any_size=self.info.kind == "lines")
+        check_state(self.info, state, self.any_size)
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`.
@@ -228,7 +230,9 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     nodes = tree if limit.nodes is None else limit.nodes + 2
     searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads)
     considered = options.considered if options.search == "gumbel" else None
-    return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies, policy)
+    drawn = options.temperature, options.temperature_plies
+    any_size = info.kind == "lines" and options.backend == "auto"  # its kernel knows the board of the training
+    return ZeroPlayer(searcher, limit, info, considered, *drawn, policy, any_size)
 
 
 def check_state(info: ModelInfo | OneBoard, state: GomokuState, any_size: bool = False) -> None:

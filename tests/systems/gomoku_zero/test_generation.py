@@ -267,7 +267,7 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
     if not read_json(files.report)["gate"]["accepted"]:
         assert torch.equal(best.net.first.weight, begun.net.first.weight)
     moved = (load_model(files.model).net.first.weight - begun.net.first.weight).abs().max()
-    assert 0 < moved < 0.2  # trained on, not anew
+    assert 0 < moved < 0.2  # trained on
     for wrong, message in (
         ({"sha256": "0" * 64}, f"best.pt: its SHA-256 is {given['sha256']}, not that of gomoku_game.start.sha256"),
         ({"file": "none.pt"}, "none.pt: No such file or directory; gomoku_game.start.file names it"),

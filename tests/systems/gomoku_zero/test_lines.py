@@ -129,7 +129,7 @@ def test_the_kernel_answers_as_the_net_in_torch_within_rounding(size: int, windo
 
 
 @pytest.mark.parametrize(("window", "size"), [(9, 9), (11, 15)])
-def test_empty_boards_of_all_sizes_have_the_value_of_the_training(window: int, size: int) -> None:
+def test_empty_boards_have_the_value_of_the_training_s_size(window: int, size: int) -> None:
     net = trained(window, size)
     with torch.no_grad():
         net.value.weight.mul_(0.05)  # not near 1
@@ -268,6 +268,9 @@ def test_line_net_runs_in_torch_and_has_no_onnx_form(model: Path) -> None:
     ]
     for kernel, torch_s in zip(*answers, strict=True):
         np.testing.assert_allclose(kernel, torch_s, atol=0.02)
+    make_player("gomoku", f"zero:{model}").check(gomoku.initial_state(12))
+    with pytest.raises(ZugwerkError, match="a 12x12 board, but this model plays on 9x9"):
+        make_player("gomoku", f"zero:{model},backend=torch").check(gomoku.initial_state(12))
     with pytest.raises(ZugwerkError, match="a line net has no ONNX form"):
         make_evaluator(model, "onnx")
     with pytest.raises(ZugwerkError, match="leave backend=torch out"):
