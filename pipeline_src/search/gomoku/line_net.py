@@ -37,6 +37,8 @@ from pipeline_src.search.mcts.puct_kernels import evaluate
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
 """Features of a cell; outputs of the mixing layer; units of each of the two hidden layers."""
 POOLED = 2 * MIXED + CHANNELS
+TOGETHER = 3
+"""Cells of a row that the mixing layer takes at a time."""
 SCALE = 1024
 """Integer of a feature of 1."""
 LARGEST = 7.99
@@ -352,49 +354,105 @@ def bring(net: LineNet, side: int, board: npt.NDArray[np.int8]) -> None:
 
 
 @njit(cache=True)
+def _convolve(inputs: Floats, channels: int, weights: Floats, height: int, width: int, outputs: Floats) -> None:
+    """Write a depthwise 3x3 convolution of 16 channels with its ReLU; the weights stay in registers.
+
+    Args:
+        inputs: cells with a border of zeros, of which the first 16 channels count.
+        channels: of a cell of ``inputs``.
+        weights: bias and kernel.
+        height: of the board.
+        width: of the board.
+        outputs: [N * 16]
+    """
+    line, zero, bias = (width + 2) * channels, splat(0.0), load(weights, 0)
+    a, b, c = load(weights, COUNT), load(weights, 2 * COUNT), load(weights, 3 * COUNT)
+    d, e, f = load(weights, 4 * COUNT), load(weights, 5 * COUNT), load(weights, 6 * COUNT)
+    g, h, i = load(weights, 7 * COUNT), load(weights, 8 * COUNT), load(weights, 9 * COUNT)
+    for r in range(height):
+        for column in range(width):
+            up = r * line + column * channels
+            same, down = up + line, up + 2 * line
+            x = multiply_add(load(inputs, up), a, bias)
+            x = multiply_add(load(inputs, up + channels), b, x)
+            x = multiply_add(load(inputs, up + 2 * channels), c, x)
+            x = multiply_add(load(inputs, same), d, x)
+            x = multiply_add(load(inputs, same + channels), e, x)
+            x = multiply_add(load(inputs, same + 2 * channels), f, x)
+            x = multiply_add(load(inputs, down), g, x)
+            x = multiply_add(load(inputs, down + channels), h, x)
+            x = multiply_add(load(inputs, down + 2 * channels), i, x)
+            store(outputs, (r * width + column) * COUNT, larger(x, zero))
+
+
+@njit(cache=True)
+def _mix(features: Floats, spread: Floats, mix: Floats, at: int, place: int, mixed: Floats) -> None:
+    """Write the mixing layer of three cells of a row, which read each weight once.
+
+    Each cell has four sums, since each step waits for the last one's. The arrays are passed one by one, because a call
+    with a whole `LineNet` takes longer than the layer.
+
+    Args:
+        features: see `LineNet`; likewise ``mix`` and ``mixed``.
+        spread: outputs of the first convolution.
+        mix: weights.
+        at: index of the first cell in ``spread``.
+        place: the first cell, on the board with a border.
+        mixed: outputs.
+    """
+    zero = splat(0.0)
+    a, b, c, d = load(mix, 0), zero, zero, zero
+    e, f, g, h = a, zero, zero, zero
+    k, m, n, o = a, zero, zero, zero
+    for i in range(0, COUNT, 2):
+        j, own = at + i, place * CHANNELS + COUNT + i
+        w = load(mix, (1 + i) * MIXED)
+        a = multiply_add(splat(spread[At(j)]), w, a)
+        e = multiply_add(splat(spread[At(j + COUNT)]), w, e)
+        k = multiply_add(splat(spread[At(j + 2 * COUNT)]), w, k)
+        w = load(mix, (2 + i) * MIXED)
+        b = multiply_add(splat(spread[At(j + 1)]), w, b)
+        f = multiply_add(splat(spread[At(j + COUNT + 1)]), w, f)
+        m = multiply_add(splat(spread[At(j + 2 * COUNT + 1)]), w, m)
+        w = load(mix, (1 + COUNT + i) * MIXED)
+        c = multiply_add(splat(features[At(own)]), w, c)
+        g = multiply_add(splat(features[At(own + CHANNELS)]), w, g)
+        n = multiply_add(splat(features[At(own + 2 * CHANNELS)]), w, n)
+        w = load(mix, (2 + COUNT + i) * MIXED)
+        d = multiply_add(splat(features[At(own + 1)]), w, d)
+        h = multiply_add(splat(features[At(own + CHANNELS + 1)]), w, h)
+        o = multiply_add(splat(features[At(own + 2 * CHANNELS + 1)]), w, o)
+    store(mixed, place * MIXED, larger(add(add(a, b), add(c, d)), zero))
+    store(mixed, (place + 1) * MIXED, larger(add(add(e, f), add(g, h)), zero))
+    store(mixed, (place + 2) * MIXED, larger(add(add(k, m), add(n, o)), zero))
+
+
+@njit(cache=True)
 def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
     """Write the logits of all cells for the sums of a side to move; return the value, -1..1."""
     sums, features, mixed, pooled = net.sums[side], net.features, net.mixed, net.pooled
-    line, zero, unit = width + 2, splat(0.0), splat(1.0 / SCALE)
-    for r in range(height):
-        for column in range(width):
-            place, cell = ((r + 1) * line + column + 1) * CHANNELS, (r * width + column) * CHANNELS
-            store(features, place, multiply_add(load_positive(sums, cell), unit, zero))
-            store(features, place + COUNT, multiply_add(load_positive(sums, cell + COUNT), unit, zero))
+    line, zero, unit, share = width + 2, splat(0.0), splat(1.0 / SCALE), splat(net.share[0])
+    mean, most = load(net.filling, 0), zero
     mean_spread, mean_kept = load(net.filling, MIXED), load(net.filling, MIXED + COUNT)
     for r in range(height):
         for column in range(width):
-            place = (r + 1) * line + column + 1
-            x = load(net.spread, 0)
-            for k in range(3):
-                for m in range(3):
-                    there = (place + (k - 1) * line + m - 1) * CHANNELS
-                    x = multiply_add(load(features, there), load(net.spread, (1 + 3 * k + m) * COUNT), x)
-            x = larger(x, zero)
-            kept = load(features, place * CHANNELS + COUNT)
-            mean_spread, mean_kept = add(mean_spread, x), add(mean_kept, kept)
-            store(net.units, 0, x)  # room until the hidden layers
-            a, b, c, d = load(net.mix, 0), zero, zero, zero  # four sums, since each step waits for the last one's
-            for i in range(0, COUNT, 2):
-                j, own = 1 + COUNT + i, place * CHANNELS + COUNT + i
-                a = multiply_add(splat(net.units[i]), load(net.mix, (1 + i) * MIXED), a)
-                b = multiply_add(splat(net.units[i + 1]), load(net.mix, (2 + i) * MIXED), b)
-                c = multiply_add(splat(features[own]), load(net.mix, j * MIXED), c)
-                d = multiply_add(splat(features[own + 1]), load(net.mix, (j + 1) * MIXED), d)
-            y = larger(add(add(a, b), add(c, d)), zero)
-            store(mixed, place * MIXED, y)
-    mean, most, share = load(net.filling, 0), zero, splat(net.share[0])
+            place, cell = ((r + 1) * line + column + 1) * CHANNELS, (r * width + column) * CHANNELS
+            kept = multiply_add(load_positive(sums, cell + COUNT), unit, zero)
+            store(features, place, multiply_add(load_positive(sums, cell), unit, zero))
+            store(features, place + COUNT, kept)
+            mean_kept = add(mean_kept, kept)
+    _convolve(features, CHANNELS, net.spread, height, width, net.surroundings)  # room until the second convolution
+    for cell in range(height * width):
+        mean_spread = add(mean_spread, load(net.surroundings, cell * COUNT))
     for r in range(height):
-        for column in range(width):
-            place = (r + 1) * line + column + 1
-            x = load(net.around, 0)
-            for k in range(3):
-                for m in range(3):
-                    there = (place + (k - 1) * line + m - 1) * MIXED
-                    x = multiply_add(load(mixed, there), load(net.around, (1 + 3 * k + m) * MIXED), x)
-            x = larger(x, zero)
-            store(net.surroundings, (r * width + column) * MIXED, x)
-            mean, most = add(mean, x), larger(most, x)
+        for column in range(0, width, TOGETHER):
+            first = min(column, width - TOGETHER)
+            at, place = (r * width + first) * COUNT, (r + 1) * line + first + 1
+            _mix(features, net.surroundings, net.mix, at, place, mixed)
+    _convolve(mixed, MIXED, net.around, height, width, net.surroundings)
+    for cell in range(height * width):
+        x = load(net.surroundings, cell * MIXED)
+        mean, most = add(mean, x), larger(most, x)
     store(pooled, 0, multiply_add(mean, share, zero))
     store(pooled, MIXED, most)
     store(pooled, 2 * MIXED, multiply_add(mean_spread, share, zero))
