@@ -1,4 +1,4 @@
-"""Searches of one position by several threads, with the packaged net of 9x9."""
+"""Searches of one position by several threads, with the packaged line net on 9x9."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from tests.search.gomoku.positions import position, random_states
 
-NET = FOLDER / "gomoku_zero-9x9-freestyle.lines"
+NET = FOLDER / "gomoku_zero-15x15-freestyle.lines"
 THREES = position(
     """
     . . . . . . . . .
