@@ -15,6 +15,22 @@ def position(text, side=None, variant="freestyle"):
     return setup.from_board(codes, side, variant)
 
 
+THREES = position(
+    """
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . x x . . . .
+    . . . . . x . . .
+    . . . . . x . . .
+    . o . . . . . o .
+    . o . . . . . o .
+    . . . . . . . . .
+    """
+)
+"""Black wins by threes, not by fours alone."""
+
+
 def cells(state, marked):
     """Cells of the ``*`` in a board's text."""
     rows = [line.split() for line in marked.strip().splitlines()]

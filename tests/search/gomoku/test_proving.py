@@ -10,7 +10,7 @@ from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.puct import Puct
-from tests.search.gomoku.positions import position
+from tests.search.gomoku.positions import THREES, position
 
 WON = position(
     """
@@ -45,22 +45,6 @@ LOST = position(
     . . . . . . .
     """
 )
-
-
-THREES = position(
-    """
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . x x . . . .
-    . . . . . x . . .
-    . . . . . x . . .
-    . o . . . . . o .
-    . o . . . . . o .
-    . . . . . . . . .
-    """
-)
-"""Black wins by threes, not by fours alone."""
 
 
 def even(states, steps, counts):

@@ -20,23 +20,9 @@ from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_threads import Crew
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
-from tests.search.gomoku.positions import position, random_states
+from tests.search.gomoku.positions import THREES, random_states
 
 NET = FOLDER / "gomoku_zero-15x15-freestyle.lines"
-THREES = position(
-    """
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . x x . . . .
-    . . . . . x . . .
-    . . . . . x . . .
-    . o . . . . . o .
-    . o . . . . . o .
-    . . . . . . . . .
-    """
-)
-"""Black wins by threes, not by fours alone."""
 
 
 def evaluator(fours: int) -> EvaluateBatch:
