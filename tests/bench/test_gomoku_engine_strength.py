@@ -8,7 +8,7 @@ from bench.strength import gomoku_engine as strength
 from pipeline_src.report.registry import REGISTRY
 
 PLAYERS = "random", "random"
-MATCHES = {"score_vs_previous_15": (*PLAYERS, 7, 4), "fifth_of_the_time": (*PLAYERS, 7, 2)}
+MATCHES = {"score_vs_previous_15": (*PLAYERS, 7, "freestyle", 4), "fifth_of_the_time": (*PLAYERS, 7, "freestyle", 2)}
 WON = {"size": 7, "variant": "freestyle-4", "actions": [24, 31, 23, 30], "plies": 3}
 
 
@@ -47,7 +47,7 @@ def test_partial_runs_add_to_the_file(measure, tmp_path, monkeypatch):
 
 
 def test_all_known_renju_positions_are_right(measure):
-    assert measure("--only", "renju")["renju_suite"]["value"] == 1.0
+    assert measure("--only", "renju_suite")["renju_suite"]["value"] == 1.0
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ START = {"file": "model.pt", "sha256": "0" * 64}
             "smaller needs gate.always",
         ),
         (
-            {"gomoku_game": {"start": START}, "gomoku_self_play": {"teacher": {"player": "random"}}},
+            {"gomoku_game": {"start": START}, "gomoku_self_play": {"teacher": {"player": "random", "games": 10}}},
             "game.start: a model plays the first generation, so self_play.teacher has to be null",
         ),
         ({"gomoku_game": {"start": START | {"sha256": "0"}}}, "gomoku_game.start.sha256"),
