@@ -587,6 +587,8 @@ def test_no_answer_takes_longer_than_its_turn():
                 begin, before = time.perf_counter(), cpu_ms(process.pid)
                 process.send(ask)
                 answer = process.read(time.monotonic() + 120)
+                while answer.startswith("MESSAGE"):  # kernels that no run before has compiled
+                    answer = process.read(time.monotonic() + 120)
                 walls.append((time.perf_counter() - begin) * 1000)
                 computed.append(cpu_ms(process.pid) - before)
                 x, y = map(int, answer.split(","))
