@@ -26,15 +26,20 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.report.provenance import processor
 from pipeline_src.report.registry import REGISTRY
-from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
+from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.games.gomoku.renju_positions import POSITIONS, read
 
 OUT = Path("docs/measured/gomoku_engine.json")
 WORK = Path("work/strength/gomoku_engine")
 COMMAND = "make measure-gomoku_engine POSITIONS=FILE"
 SOLVE_MS = 1000.0
-RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25": (16, 25)}
+RANGES = {
+    "forced_wins_9": (3, 9),
+    "forced_wins_15": (10, 15),
+    "forced_wins_25": (16, 25),
+    "forced_wins_longer": (26, 99),
+}
 """Figures of solved positions, by the announced distance."""
 
 JUDGE, BOUND, QUICK_GAMES = "engine:nodes=100000", 100.0, 4
@@ -49,7 +54,7 @@ MATCHES: dict[str, tuple[str, str, int, str, int]] = {
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, "freestyle", 200),
     "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, "freestyle", 200),
     "score_fours_in_zero": ("zero:movetime=100", "zero:movetime=100,fours=0", 15, "freestyle", 200),
-    "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, "freestyle", 100),
+    "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, "freestyle", 400),
     "score_zero_vs_engine_20": ("zero:movetime=300", "engine:movetime=300", 20, "freestyle", 100),
     "score_zero_vs_engine_exact": ("zero:movetime=300", "engine:movetime=300", 15, "exact", 100),
     "score_zero_vs_engine_renju": ("zero:movetime=300", "engine:movetime=300", 15, "renju", 100),
@@ -127,8 +132,9 @@ def play(name: str, games: int, workers: int) -> Match:
 
 def solved(path: Path, movetime_ms: float = SOLVE_MS) -> dict[str, dict[str, Any]]:
     """Return the share of a file's positions that the solver proves, with its interval, by figure."""
-    positions, solver = read_forced_wins(path), Solver()
-    solver.solve(positions[0].state, Limit(nodes=1))  # compile before any clock runs
+    positions, solver = read_forced_wins(path), packaged_solver()
+    for state, _ in positions:  # compile before any clock runs
+        solver.solve(state, Limit(nodes=1))
     found: dict[str, dict[str, Any]] = {}
     for name, (low, high) in RANGES.items():
         won = [

@@ -117,18 +117,19 @@ def solve(
     movetime: float = typer.Option(1000.0, min=1.0, help="Milliseconds per position."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; for a file, one line for each position."),
 ) -> None:
-    """Search for a forced win of the side to move by threats, and print its line if one is found in time.
+    """Search for a forced win of the side to move, and print its line if one is found in time.
 
-    A printed win is proven. The line has the answers that hold out longest.
+    It searches by threats, then in a tree guided by the net for the rule if the package has one. A printed win is
+    proven. The line has the answers that hold out longest, or those that the tree looked at most.
     """
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
-    from pipeline_src.search.gomoku.solver import Solver
     from pipeline_src.search.limits import Limit
+    from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 
     if (fen is None) == (file is None):
         raise ZugwerkError("solve needs a position: give --fen or --file, one of them")
-    solver, limit = Solver(), Limit(movetime_ms=movetime)
+    solver, limit = packaged_solver(), Limit(movetime_ms=movetime)
     solver.solve(gomoku.from_fen("5/5/5/5/5 b"), Limit(nodes=1))  # compiled before any clock runs
     if file is not None:
         _solve_file(solver, file, limit, as_json)

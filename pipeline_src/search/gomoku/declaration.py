@@ -13,6 +13,7 @@ SYSTEM = System(
         "forced_wins_9": Figure("forced wins proven in 1 s, distance 3 to 9 plies", "fraction"),
         "forced_wins_15": Figure("forced wins proven in 1 s, distance 10 to 15 plies", "fraction"),
         "forced_wins_25": Figure("forced wins proven in 1 s, distance 16 to 25 plies", "fraction"),
+        "forced_wins_longer": Figure("forced wins proven in 1 s, longer distances", "fraction"),
         "score_vs_previous_15": Figure("engine: score against alpha-beta, 300 ms a move, 15x15", "score"),
         "score_vs_previous_20": Figure("engine: score against alpha-beta, 300 ms a move, 20x20", "score"),
         "score_fours_in_zero": Figure("zero: score against the net without searches by fours, 100 ms a move", "score"),

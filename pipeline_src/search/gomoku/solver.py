@@ -127,7 +127,7 @@ class _Search:
             return True
         spent, proof, disproof = 0, 1, 1
         while proof and disproof and not self.solver.stopped and spent < SHARE * self.limit:
-            proof, disproof = self._prove(ONE_THREE, STEP)
+            proof, disproof = self._prove(ONE_THREE, min(STEP, self.limit - self.nodes))
             spent += STEP
             if deadline is not None and time.perf_counter() > deadline:
                 break
@@ -235,9 +235,10 @@ class _Search:
         lines, c, space = self.lines, self.c, self.space
         self._ask(self.kinds, AGAIN)
         proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)
+        n = 0 if proof == 0 else int(space.marks[0, threats.COUNT])
+        plies = np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
+        longest = space.moves[0, np.argsort(-plies, kind="stable")].tolist()
         if proof == 0:
-            cell = int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))
-            return cell if may_play(lines, 1 - c, cell) else next(iter(self._all_answers()), cell)
-        n = int(space.marks[0, threats.COUNT])
-        cells, plies = space.moves[0, :n].copy(), np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
-        return int(cells[np.argmax(plies)])
+            longest = [int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))]
+        allowed = [cell for cell in longest if may_play(lines, 1 - c, cell)]  # Renju forbids some to Black
+        return int(next(iter(allowed or self._all_answers()), longest[0]))

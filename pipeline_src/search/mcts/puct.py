@@ -154,7 +154,7 @@ class Puct:
         Args:
             evaluate_batch: the net, or a substitute.
             options: constants of the formula.
-            nodes: capacity of one tree. A full tree is searched further, but does not grow.
+            nodes: capacity of one tree. Full ones drop what lies below their least visited nodes (`make_room`).
             per_tree: number of leaves of one tree in a batch.
             first_share: in turns of two steps, the share of the limit for the first step. The second step has the rest,
                 and the part of the tree below the first one.
@@ -166,7 +166,8 @@ class Puct:
         """
         if not 0 < first_share <= 1:
             raise ZugwerkError(f"a step's share of the limit must be above 0 and at most 1, not {first_share}")
-        self.evaluate_batch, self.options, self.nodes = evaluate_batch, options, nodes
+        self.evaluate_batch, self.nodes = evaluate_batch, nodes
+        self.options = (options or PuctOptions())._replace(prune=True)
         self.per_tree, self.first_share, self.threads = per_tree, first_share, threads
         self._stopped, self._phase = StopFlag(), StopFlag()
         self._trees: PuctTrees | None = None
@@ -174,7 +175,7 @@ class Puct:
         self._memory: int | None = None
 
     def use_memory(self, size: int) -> None:
-        """Limit the size of a tree in bytes, if that is less than its capacity. A full tree does not grow."""
+        """Limit the size of a tree in bytes, if that is less than its capacity."""
         self._memory, self._trees = size, None
 
     def stop(self) -> None:

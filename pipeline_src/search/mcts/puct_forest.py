@@ -4,7 +4,9 @@ A node is one cache line and an edge half of one. Only tried steps have edges, i
 length when it is full. For the others a node keeps the evaluator's priors and the place of the likeliest one: since all
 untried steps of a node share one value, no other of them can be chosen.
 
-When a step is played, the part of the tree below it moves to the front of the tree's memory: `play_steps`.
+When a step is played, the part of the tree below it moves to the front of the tree's memory: `play_steps`. A full tree
+can drop what lies below its least visited nodes, and so grow where the search goes: `make_room` (Enzenberger et al.,
+2010, "Fuego: an open-source framework for board games and Go engine based on Monte Carlo tree search").
 """
 
 from typing import Any, NamedTuple
@@ -25,6 +27,8 @@ Records = npt.NDArray[Any]
 
 UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3
 """The proven result of a node to its side to move."""
+SIGN = np.int32(-(1 << 31))
+MOST_VISITS = np.iinfo(np.int32).max
 UNKNOWN, NONE_LEFT = -2, -1
 """Special values of a node's ``next``: to be searched for; every step has an edge."""
 
@@ -85,6 +89,9 @@ class PuctOptions(NamedTuple):
     node with a step to a lost node is won, a node with steps to won nodes only is lost. A losing step is not tried
     again, and a proven root is not searched further. Finished games are proven, and so are evaluator values of 1 or -1;
     a negative prior marks a losing step."""
+    prune: bool = False
+    """Whether a full tree drops what lies below its least visited nodes (`make_room`). Else it is searched on, but does
+    not grow."""
 
 
 class Forest(NamedTuple):
@@ -104,6 +111,10 @@ class Forest(NamedTuple):
     """[G, N, S]: bits of the evaluator's float32 priors of a node's steps in the order of `games.kernels.write_steps`;
     the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits. The steps themselves
     are not kept: computing them again when needed takes less time than the memory."""
+    moved: Ints
+    """[>= N]: scratch for what moves parts of trees; likewise ``block``."""
+    block: Records
+    """EDGE [>= E]"""
 
 
 def new_forest(trees: int, nodes: int, steps: int) -> Forest:
@@ -116,7 +127,8 @@ def new_forest(trees: int, nodes: int, steps: int) -> Forest:
     odd = nodes | 1
     used_nodes, used_edges, done = np.zeros((3, trees), np.int32)
     priors = np.empty((trees, nodes, steps), np.int32)
-    return Forest(_lines(trees, odd, NODE), _lines(trees, 4 * odd + 2, EDGE), used_nodes, used_edges, done, priors)
+    each = _lines(trees, odd, NODE), _lines(trees, 4 * odd + 2, EDGE)
+    return Forest(*each, used_nodes, used_edges, done, priors, np.empty(odd, np.int32), np.empty(4 * odd + 2, EDGE))
 
 
 def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
@@ -173,27 +185,22 @@ def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
     return int(most[np.argmax(worth[most])])
 
 
-@njit(cache=True, forceinline=True)
-def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) -> None:
-    """Make node ``top`` the root of tree g and drop all nodes that are not below it; simulations count from 0.
+@njit(cache=True)
+def keep_below(forest: Forest, g: int, top: int, least: int) -> None:
+    """Make node ``top`` the root of tree g, drop all nodes that are not below it, and what is below rare nodes.
 
-    Children come after their parents, before and after: so nodes only ever move forward, and one pass does it.
-
-    Args:
-        forest: the trees, none of them waiting for the evaluator.
-        g: the tree.
-        top: one of its nodes.
-        moved: int32 [>= N]: scratch.
-        block: EDGE [>= E]: scratch.
+    Those are other nodes than the root with fewer than ``least`` visits. They keep their visits and values, and a step
+    that was proven to lose is not tried again. Children come after their parents, before and after: so nodes only ever
+    move forward, and one pass does it. No node of the tree may wait for the evaluator.
     """
-    nodes, edges, priors = forest.nodes[g], forest.edges[g], forest.priors[g]
+    nodes, edges, priors, moved, block = forest.nodes[g], forest.edges[g], forest.priors[g], forest.moved, forest.block
     for edge in range(forest.used_edges[g]):
         block[edge] = edges[edge]
     kept, used = 0, 0
     for node in range(top, forest.used_nodes[g]):
         parent = nodes[node].parent
         moved[node] = 0 if node == top else -1
-        if node > top and parent >= top and moved[parent] >= 0:
+        if node > top and parent >= top and moved[parent] >= 0 and nodes[moved[parent]].edges > 0:
             moved[node] = kept
         if moved[node] < 0:
             continue
@@ -201,6 +208,12 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
         nodes[kept] = nodes[node]
         for i in range(here.count):
             priors[kept, i] = priors[node, i]
+        if node > top and here.visits < least:
+            for edge in range(here.first, here.first + here.edges):
+                below = nodes[block[edge].child]
+                if below.proof != (LOST if below.side != here.side else WON):
+                    priors[kept, block[edge].place] &= ~SIGN
+            here.edges, here.next, here.seen = 0, UNKNOWN, 0.0
         for i in range(here.edges):
             edges[used + i] = block[here.first + i]
             nodes[edges[used + i].child].owner = used + i
@@ -215,7 +228,26 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
             here.parent = moved[parent]
             edges[here.owner].child = kept
         kept += 1
-    forest.used_nodes[g], forest.used_edges[g], forest.done[g] = kept, used, 0
+    forest.used_nodes[g], forest.used_edges[g] = kept, used
+
+
+@njit(cache=True)
+def make_room(forest: Forest, g: int, room: int) -> None:
+    """Drop what lies below the least visited nodes of tree g, at least half of its ``room`` nodes.
+
+    The root's children stay, which may not be more than that. No node of the tree may wait for the evaluator.
+    """
+    nodes, below = forest.nodes[g], forest.moved
+    below[:room] = 0
+    for node in range(1, forest.used_nodes[g]):
+        below[min(nodes[node].visits, room - 1)] += nodes[node].edges
+    least, kept = MOST_VISITS, 1 + nodes[0].edges
+    for visits in range(room - 1, 0, -1):
+        kept += below[visits]
+        if kept > room // 2:
+            break
+        least = visits
+    keep_below(forest, g, 0, least)
 
 
 @njit(cache=True, forceinline=True)
@@ -228,15 +260,13 @@ def is_step(state: Any, step: int, steps: Ints) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Records, steps: Ints) -> int:
+def play_steps(forest: Forest, roots: Any, played: Ints, steps: Ints) -> int:
     """Play a step at the root of every tree and keep the part of the tree below it.
 
     Args:
         forest: the trees, none of them waiting for the evaluator.
         roots: stacked states [G] of the roots.
         played: int32 [G]: steps, -1 where a tree stays as it is.
-        moved: int32 [>= N]: scratch.
-        block: EDGE [>= E]: scratch.
         steps: int32 [>= S]: scratch.
 
     Returns:
@@ -256,7 +286,8 @@ def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Rec
                 if forest.edges[g, edge].step == played[g]:
                     top = forest.edges[g, edge].child
         if top >= 0 and forest.nodes[g, top].over == 0:
-            keep_below(forest, g, top, moved, block)
+            keep_below(forest, g, top, 0)
         else:
-            forest.used_nodes[g], forest.used_edges[g], forest.done[g] = 0, 0, 0
+            forest.used_nodes[g], forest.used_edges[g] = 0, 0
+        forest.done[g] = 0
     return -1

@@ -14,6 +14,7 @@ from pipeline_src.search.mcts.puct_forest import (
     DRAWN,
     LOST,
     NONE_LEFT,
+    SIGN,
     UNKNOWN,
     UNPROVEN,
     WON,
@@ -22,9 +23,9 @@ from pipeline_src.search.mcts.puct_forest import (
     Ints,
     PuctOptions,
     Records,
+    make_room,
 )
 
-SIGN = np.int32(-(1 << 31))
 NEW, ENDS, WAITS = -1, -2, -3
 """In place of an edge: one that is to be made; none, since the game is over or the full tree ends there; one whose node
 waits for the evaluator."""
@@ -241,6 +242,10 @@ def descend(
         else:
             if forest.done[g] + nodes[0].pending >= target or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
                 break
+            if options.prune and forest.used_nodes[g] == room and 2 * nodes[0].edges < room:
+                if nodes[0].pending > 0:  # leaves wait, which may not move
+                    break
+                make_room(forest, g, room)
         state = row(states, n)
         kernels.copy_into(row(roots, g), state)
         if forest.used_nodes[g] == 0:

@@ -12,7 +12,6 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
     DRAWN,
-    EDGE,
     LOST,
     UNKNOWN,
     UNPROVEN,
@@ -86,8 +85,8 @@ class PuctTrees:
                 net for a state as arguments of a kernel (`puct_kernels.evaluate`), and searches run whole in compiled
                 code, one tree after the other.
             options: constants of the formula.
-            nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched further, but does
-                not grow.
+            nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched on, but grows
+                no more, or with ``options.prune`` where the search goes.
             per_tree: leaves of a tree in a batch; 1 is the sequential algorithm.
 
         Raises:
@@ -106,8 +105,6 @@ class PuctTrees:
         self._states = stack(state, most)
         self._waiting, self._spare = (new_waiting(most, steps) for _ in range(2))
         self._asked = 0
-        self._moved = np.empty(self.forest.nodes.shape[1], np.int32)
-        self._block = np.empty(self.forest.edges.shape[1], EDGE)
 
     def needs(self, tables: bool = False) -> list[Need]:
         """Return the kernels that searches call, and with ``tables`` that of `table`."""
@@ -120,7 +117,7 @@ class PuctTrees:
             Need(play_round, self._arguments(ints, None, None, *_NO_ANSWER))
             if self.net is None
             else Need(play_out, self._inner_arguments(ints, None, None)),
-            Need(play_steps, (self.forest, self.roots, ints, self._moved, self._block, ints)),
+            Need(play_steps, (self.forest, self.roots, ints, ints)),
         ]
         if tables:
             one = np.empty((1, 1), np.int32)
@@ -158,7 +155,7 @@ class PuctTrees:
             ZugwerkError: a step is illegal (no tree is changed), or leaves wait for the evaluator.
         """
         self._settled()
-        wrong = play_steps(self.forest, self.roots, steps, self._moved, self._block, self._spare.steps[0])
+        wrong = play_steps(self.forest, self.roots, steps, self._spare.steps[0])
         if wrong >= 0:
             raise ZugwerkError(f"step {steps[wrong]} is not legal at the root of tree {wrong}")
 
@@ -421,4 +418,6 @@ def checked(options: PuctOptions) -> PuctOptions:
     c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
     if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:
         raise ZugwerkError(f"PUCT cannot search with c={options.c}, c_base={options.c_base}, fpu={options.fpu}")
-    return PuctOptions(c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit), bool(options.solve))
+    return PuctOptions(
+        c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit), bool(options.solve), bool(options.prune)
+    )

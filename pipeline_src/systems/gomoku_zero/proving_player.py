@@ -3,12 +3,13 @@
 A module of its own, so that self-play and the matches of its models do not depend on these searches.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.board import parse_variant
-from pipeline_src.players.player import Player
+from pipeline_src.games.gomoku.board import GomokuState, format_variant, parse_variant
+from pipeline_src.players.player import OneBoard, Player
+from pipeline_src.search.gomoku.net_solver import NetSolver
 from pipeline_src.search.gomoku.patterns import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
@@ -51,3 +52,18 @@ def zero_player(options: ProvingOptions) -> Player:
         return ProvingEvaluator(evaluate, max(options.fours, options.solver), options.solver)
 
     return open_player(options, around)
+
+
+def packaged_solver() -> NetSolver:
+    """Return a solver of forced wins with the package's nets, for boards and rules that have one."""
+    player: Any = zero_player(ProvingOptions(movetime=1.0))
+
+    def evaluator_for(state: GomokuState) -> EvaluateBatch | None:
+        height, width = state.board.shape
+        if OneBoard(height, width, format_variant(state)) not in player.boards:
+            return None
+        player.ready(state)
+        evaluate: EvaluateBatch = player.player_for(state).puct.evaluate_batch
+        return evaluate
+
+    return NetSolver(evaluator_for)

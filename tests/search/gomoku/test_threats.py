@@ -77,11 +77,11 @@ def test_fours_are_found_where_the_slow_search_finds_them(variant):
 
 
 @pytest.mark.parametrize("size", [6, 9, 15, 20])
-@pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro"])
-def test_lines_are_played_to_their_end(size, variant):
+@pytest.mark.parametrize(("variant", "side"), [("freestyle", 0), ("exact", 0), ("renju", 0), ("renju", 1), ("caro", 0)])
+def test_lines_are_played_to_their_end(size, variant, side):
     rng, won = np.random.default_rng(size), 0
     for _ in range(20):
-        state = random_position(rng, size, variant, int(rng.integers(size * size // 5, size * size // 2)))
+        state = random_position(rng, size, variant, int(rng.integers(size * size // 5, size * size // 2)), side)
         found = SOLVER.solve(state, Limit(nodes=5_000))
         if not found.win:
             assert (found.line, found.plies) == ((), None)
@@ -90,13 +90,20 @@ def test_lines_are_played_to_their_end(size, variant):
         for action in found.line:
             assert gomoku.winner(state) is None
             state = gomoku.play(state, action)
-        assert (gomoku.winner(state), found.plies) == ("first", len(found.line))
+        assert (gomoku.winner(state), found.plies) == (("first", "second")[side], len(found.line))
     assert won > 2
 
 
-def test_a_line_against_black_in_renju_has_no_forbidden_stone():
-    state = gomoku.from_fen("15/15/15/15/5x2x6/5o2x6/5o2x6/4xoooox5/7x7/4x10/10o4/15/15/15/15 w renju")
-    found = Solver().solve(state, Limit(nodes=50_000))
+@pytest.mark.parametrize(
+    "board",
+    [
+        "15/15/15/15/5x2x6/5o2x6/5o2x6/4xoooox5/7x7/4x10/10o4/15/15/15/15",
+        "1o3x1o5xo/4x1x2x4x/13x1/15/3o6o4/5x9/15/3o11/x4o5o3/4x4o5/2x4x1o5/5x7o1/15/8ox5/4o10",
+    ],
+)
+def test_a_line_against_black_in_renju_has_no_forbidden_stone(board):
+    state = gomoku.from_fen(f"{board} w renju")
+    found = Solver().solve(state, Limit(nodes=300_000))
     assert found.win
     for action in found.line:
         state = gomoku.play(state, action)

@@ -206,3 +206,40 @@ def test_several_lines_change_no_answer():
         one, several = (Puct(hashed, nodes=512).search(state, Limit(nodes=200, lines=lines)) for lines in (1, 3))
         assert (one.pv, one.value, one.nodes) == (several.pv, several.value, several.nodes)
         assert one.lines == ()
+
+
+def sound(trees):
+    """Check all links and sums of tree 0 that pruning could break."""
+    forest = trees.forest
+    nodes, edges, used = forest.nodes[0], forest.edges[0], int(forest.used_nodes[0])
+    owners = []
+    for node in range(used):
+        here = nodes[node]
+        own = edges[here["first"] : here["first"] + here["edges"]]
+        owners += range(here["first"], here["first"] + here["edges"])
+        assert (own["child"] > node).all()
+        assert (nodes["parent"][own["child"]] == node).all()
+        assert 1 + own["tries"].sum() <= here["visits"]
+        tried = np.flatnonzero(forest.priors[0, node, : here["count"]] < 0)
+        assert sorted(own["place"].tolist()) == tried.tolist()
+        assert here["seen"] == pytest.approx(own["prior"].sum(dtype=float))
+    assert len(set(owners)) == len(owners) == used - 1
+    assert edges["child"][nodes["owner"][1:used]].tolist() == list(range(1, used))
+    assert max(owners) < forest.used_edges[0] <= len(edges)
+
+
+@pytest.mark.parametrize("per_tree", [1, 3])
+def test_a_full_tree_that_prunes_looks_further_ahead(per_tree):
+    state, room, lines = gomoku.initial_state(5, "freestyle-4"), 120, []
+    for prune in (False, True):
+        trees = PuctTrees(state, 1, hashed, PuctOptions(prune=prune), nodes=room, per_tree=per_tree)
+        trees.plant(0, state)
+        for target in range(40, 2001, 40):
+            trees.simulate(np.array([target], np.int32))
+            assert trees.forest.done[0] == trees.visits(0).sum() == target
+            assert trees.forest.used_nodes[0] <= room
+            sound(trees)
+        lines.append(trees.line(0))
+        trees.advance(0, lines[-1][0])
+        sound(trees)
+    assert len(lines[1]) > len(lines[0])

@@ -95,6 +95,22 @@ def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree
     assert decided >= 0.7 * len(positions(game))
 
 
+@pytest.mark.parametrize("per_tree", [1, 4])
+def test_proofs_stay_true_in_trees_that_prune(per_tree):
+    known, decided = {}, 0
+    for state in positions("gomoku"):
+        trees = PuctTrees(state, 1, hashed, SOLVE._replace(prune=True), nodes=40, per_tree=per_tree)
+        trees.plant(0, state)
+        for target in range(30, 20_000, 30):
+            trees.simulate(np.array([target], np.int32))
+            true_to_the_end(trees, 0, state, known)
+            if trees.proven(0):
+                decided += 1
+                assert trees.value(0) == exact(state, known)
+                break
+    assert decided >= 6
+
+
 def test_certain_evaluations_decide_the_root():
     state, asked = gomoku.initial_state(5, "freestyle-4"), []
 

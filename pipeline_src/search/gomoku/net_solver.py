@@ -1,0 +1,88 @@
+"""`NetSolver`: find a forced win by threats alone, or else in a tree that a net guides.
+
+The net knows which quiet moves to look at, and so proves wins that are too long or too wide for threats alone. A proof
+in the tree rests on no value of the net: it is backed up from leaves that searches by fours decide (`proving`), and a
+lost position has all of its moves in the tree (`PuctOptions.solve`).
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.search.gomoku.fours import first_cell
+from pipeline_src.search.gomoku.lines import action_of, make_lines
+from pipeline_src.search.gomoku.patterns import SURE, WINS
+from pipeline_src.search.gomoku.solver import AGAIN, Found, Solver
+from pipeline_src.search.limits import Limit, StopFlag
+from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
+
+SHARE = 0.2
+"""Share of the limit for threats alone."""
+SIMULATION = 16
+"""Positions of a search by threats that take as long as a simulation."""
+NODES = 1 << 17
+FOREVER = (1 << 31) - 1
+FORMULA = PuctOptions(c=1.0, c_base=0.0, solve=True, prune=True)
+
+
+class NetSolver:
+    """Finds forced wins of the side to move in Gomoku. One search at a time."""
+
+    def __init__(self, evaluator_for: Callable[[GomokuState], EvaluateBatch | None]) -> None:
+        """``evaluator_for`` gives a `ProvingEvaluator` for a position; None is a search by threats alone."""
+        self.evaluator_for, self._stop, self._threats = evaluator_for, StopFlag(), Solver()
+
+    def solve(self, state: GomokuState, limit: Limit) -> Found:
+        """See `Solver.solve`. In a tree the line has the defender's most visited actions."""
+        evaluate = self.evaluator_for(state)
+        if evaluate is None:
+            return self._threats.solve(state, limit)
+        began = time.perf_counter()
+        first = self._threats.solve(state, _share(limit))
+        if first.win:
+            return first
+        trees = PuctTrees(state, 1, evaluate, FORMULA, NODES)
+        trees.plant(0, state)
+        most = FOREVER if limit.nodes is None else max(0, limit.nodes - first.nodes) // SIMULATION
+        seconds = None if limit.movetime_ms is None else limit.movetime_ms / 1e3 - (time.perf_counter() - began)
+        self._stop.clear()
+        with self._stop.after(seconds):
+            trees.simulate(np.array([most], np.int32), self._stop.raised)
+        self._stop.clear()
+        won = trees.forest.used_nodes[0] > 0 and trees.proven(0) and trees.value(0) > 0
+        begun = trees.line(0) if won else []
+        line = self._to_the_end(state, begun) if begun else ()
+        return Found(line, first.nodes + int(trees.forest.done[0]), time.perf_counter() - began)
+
+    def _to_the_end(self, state: GomokuState, line: list[int]) -> tuple[int, ...]:
+        """Continue a line to the end of the game; () if the proof of its last position is not found again.
+
+        The tree ends where a search by fours or a look at the board decides, or where it was pruned.
+        """
+        attacker = int(state.turn[SIDE])
+        for action in line:
+            state = gomoku.play(state, action)
+        if gomoku.winner(state) is None and state.turn[SIDE] != attacker:
+            line = [*line, _answer(state)]
+            state = gomoku.play(state, line[-1])
+        if gomoku.winner(state) is not None:
+            return tuple(line)
+        rest = self.solve(state, Limit(nodes=AGAIN)).line
+        return (*line, *rest) if rest else ()
+
+
+def _share(limit: Limit) -> Limit:
+    nodes = None if limit.nodes is None else max(1, int(SHARE * limit.nodes))
+    return Limit(nodes=nodes, movetime_ms=None if limit.movetime_ms is None else SHARE * limit.movetime_ms)
+
+
+def _answer(state: GomokuState) -> int:
+    """Return a lost side's stone where the other side would win, or any if that is forbidden."""
+    lines, c = make_lines(state), 1 - int(state.turn[SIDE])
+    cell = first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE)
+    action, legal = action_of(cell, state.board.shape[1], lines), gomoku.legal_actions(state)
+    return int(action if action in legal else legal[0])
