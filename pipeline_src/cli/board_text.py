@@ -43,11 +43,8 @@ def board_text(game: str, state: Any, before: Any) -> "Text":
 
 def value_text(opponent: str, value: float) -> str:
     """Return the text of a search's value: a win rate, or points of the evaluation, by the player's unit."""
-    name = opponent.partition(":")[0].strip()
-    if name in _RATES:
+    from pipeline_src.players.values import by_results
+
+    if by_results(opponent):
         return f"win rate {(1 + value) / 2:.0%}"
     return f"value {value:+.1f}"
-
-
-_RATES = {"zero", "mcts"}
-"""Players with values in -1..1."""

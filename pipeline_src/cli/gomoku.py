@@ -196,12 +196,12 @@ def openings(
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku.board import format_variant
     from pipeline_src.players.packaged import has_net
-    from pipeline_src.web.engine.child import unit_of
+    from pipeline_src.players.values import by_results
 
     start = _position(None, size, variant)
     side, rule = start.board.shape[0], format_variant(start)
     text = judge or ("zero:fours=40" if has_net("gomoku", rule) else "engine")
-    by_net = unit_of("gomoku", text) == "rate"
+    by_net = by_results(text)
     bound = (0.15 if by_net else 100.0) if within is None else within
     quick = quick_games((0 if by_net else 4) if games is None else games)
     text, among = with_limits("gomoku", text, {"nodes": nodes}), central_cells(side, min(square, side))

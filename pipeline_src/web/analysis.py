@@ -10,9 +10,10 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import PlayerText
+from pipeline_src.players.values import RATES
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import SearchResult
-from pipeline_src.web.engine.child import RATES, win_rate
+from pipeline_src.web.engine.child import win_rate
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import start_of
 

@@ -293,7 +293,7 @@ def test_boards_as_text():
     lines = board_text("gomoku", game.state, game.before).plain.split("\n")
     assert lines[1] == " 5  .  .  .  . [o] 5"
     assert lines[5] == " 1  x  .  .  .  .  1"
-    assert [value_text(name, 0.5) for name in ("zero:m.pt", "mcts", "alphabeta")] == ["win rate 75%"] * 2 + [
+    assert [value_text(name, 0.5) for name in ("zero:m.pt", "mcts", "puct", "alphabeta")] == ["win rate 75%"] * 3 + [
         "value +0.5"
     ]
 

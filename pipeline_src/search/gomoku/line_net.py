@@ -119,7 +119,7 @@ class LineNet(NamedTuple):
     value: Floats
     """Value: weights [HIDDEN], bias."""
     filling: Floats
-    """[POOLED - MIXED]: `_empty_sums` of the training's board less those of this one."""
+    """[POOLED - MIXED]: `_pooled` of the training's empty board less that of this one."""
     share: Floats
     """[1]: 1 / (cells of the board of the training)."""
     blank: npt.NDArray[np.int32]
@@ -202,9 +202,9 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
                 f"layer {name} of a line net has {count} finite weights, not {np.isfinite(weights).sum()} "
                 f"of {weights.size}; other weights are another version's, or the training has diverged"
             )
-    near = neighbours(height, width, made.window)
-    blank, blank_sums = _empty_board(made, height, width)
+    near, blank, blank_sums = _empty_board(made, height, width)
     trained = made.height, made.width
+    *_, trained_sums = _empty_board(made, *trained)
     border = (height + 2) * (width + 2)
     layers = {name: np.ascontiguousarray(made.heads[name], np.float32) for name in WEIGHTS}
     return LineNet(
@@ -212,7 +212,7 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
         rows=found.rows,
         near=near,
         **layers,
-        filling=_empty_sums(made, *trained) - _empty_sums(made, height, width),
+        filling=_pooled(made, trained_sums, *trained) - _pooled(made, blank_sums, height, width),
         share=np.array([1.0 / (trained[0] * trained[1])], np.float32),
         blank=blank,
         blank_sums=blank_sums.ravel(),
@@ -230,15 +230,17 @@ def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
     )
 
 
-def _empty_board(made: LineTable, height: int, width: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16]]:
-    """Codes [N, 4] and sums [N, CHANNELS] of an empty board."""
-    off = neighbours(height, width, made.window) < 0
-    codes = (np.where(off, OFF, 0) << 2 * np.arange(made.window)).sum(axis=2).astype(np.int32)
-    return codes, made.table[windows(made.window).rows[codes]].sum(axis=1, dtype=np.int16)
+def _empty_board(
+    made: LineTable, height: int, width: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int16]]:
+    """`neighbours`, and codes [N, 4] and sums [N, CHANNELS] of an empty board."""
+    near = neighbours(height, width, made.window)
+    codes = (np.where(near < 0, OFF, 0) << 2 * np.arange(made.window)).sum(axis=2).astype(np.int32)
+    return near, codes, made.table[windows(made.window).rows[codes]].sum(axis=1, dtype=np.int16)
 
 
-def _empty_sums(made: LineTable, height: int, width: int) -> Floats:
-    """The sums over the cells of an empty board of which `run_heads` takes the means, float32 [POOLED - MIXED]."""
+def _pooled(made: LineTable, sums: npt.NDArray[np.int16], height: int, width: int) -> Floats:
+    """The sums over a board's cells of which `run_heads` takes the means, float32 [POOLED - MIXED]."""
 
     def around(name: str, cells: Floats) -> Floats:
         bias, *kernel = made.heads[name].reshape(-1, COUNT)
@@ -247,7 +249,6 @@ def _empty_sums(made: LineTable, height: int, width: int) -> Floats:
         found: Floats = np.maximum(bias + np.sum(parts, axis=0), 0)
         return found
 
-    _, sums = _empty_board(made, height, width)
     features: Floats = np.maximum(sums, 0).reshape(height, width, CHANNELS).astype(np.float32) / np.float32(SCALE)
     kept = np.concatenate([around("spread", features[..., :COUNT]), features[..., COUNT:]], axis=2)
     bias, *weights = made.heads["mix"].reshape(-1, MIXED)

@@ -196,9 +196,7 @@ def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
         return player
 
     nets = nets_by_board("gomoku")
-    lending = [
-        board for board, net in nets.items() if net.file.suffix == TABLE
-    ]  # the layers of a line net know no size
+    lending = [board for board, net in nets.items() if net.file.suffix == TABLE]  # a line net plays on any size
 
     def board_of(state: GomokuState) -> OneBoard:
         """The board itself, or one whose line net plays there: the largest for the rule."""

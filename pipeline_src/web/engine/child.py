@@ -21,6 +21,7 @@ from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import Bounds, Player, PlayerText, Position
 from pipeline_src.players.registry import build_player
+from pipeline_src.players.values import by_results
 from pipeline_src.search.limits import Clock, Line, SearchResult
 from pipeline_src.web.engine.tasks import (
     Answer,
@@ -42,8 +43,6 @@ NICER = 5
 """Niceness of the process, so that the server comes first on few cores."""
 PLAYERS = 4
 """Number of players that a process keeps, such as both sides of a game and one that analyses."""
-RATES = ("zero", "mcts", "puct", "nets")
-"""Players with values from -1 to 1."""
 ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
 """Value in each unit that corresponds to odds of e to 1."""
 PLAIN = 10.0
@@ -249,7 +248,7 @@ def win_rate(game: str, player: str, value: float) -> float | None:
 
 def unit_of(game: str, player: str) -> Unit:
     """Return the unit of a player's values."""
-    if PlayerText.parse(player).name in RATES:
+    if by_results(player):
         return "rate"
     return "squares" if game == "amazons" else "points"
 
