@@ -1,4 +1,4 @@
-"""What a player's values are: mean results, which say the win rate, or points."""
+"""Units of players' values: mean results, which say the win rate, or points."""
 
 from pipeline_src.players.player import PlayerText
 

@@ -20,7 +20,7 @@ from pipeline_src.search.limits import Limit, StopFlag
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
-SHARE = 0.2
+SHARE = 0.15
 """Share of the limit for threats alone."""
 SIMULATION = 16
 """Positions of a search by threats that take as long as a simulation."""

@@ -24,7 +24,7 @@ from pipeline_src.systems.gomoku_zero.evaluator import TABLE, make_evaluator
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]
-TREE, FAST_TREE = 1 << 14, 1 << 17
+TREE, FAST_TREE = 1 << 14, 1 << 18
 """Number of nodes of a tree if only time limits the search; with a line net, which fills a tree in less time."""
 
 
