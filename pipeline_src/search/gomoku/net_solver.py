@@ -42,6 +42,7 @@ class NetSolver:
         if evaluate is None:
             return self._threats.solve(state, limit)
         began = time.perf_counter()
+        self._stop.clear()
         first = self._threats.solve(state, _share(limit))
         if first.win:
             return first
@@ -49,7 +50,6 @@ class NetSolver:
         trees.plant(0, state)
         most = FOREVER if limit.nodes is None else max(0, limit.nodes - first.nodes) // SIMULATION
         seconds = None if limit.movetime_ms is None else limit.movetime_ms / 1e3 - (time.perf_counter() - began)
-        self._stop.clear()
         with self._stop.after(seconds):
             trees.simulate(np.array([most], np.int32), self._stop.raised)
         self._stop.clear()
@@ -81,8 +81,9 @@ def _share(limit: Limit) -> Limit:
 
 
 def _answer(state: GomokuState) -> int:
-    """Return a lost side's stone where the other side would win, or any if that is forbidden."""
-    lines, c = make_lines(state), 1 - int(state.turn[SIDE])
-    cell = first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE)
-    action, legal = action_of(cell, state.board.shape[1], lines), gomoku.legal_actions(state)
+    """Return a lost side's stone where the other side would win, or any if there is none or that is forbidden."""
+    lines, c, legal = make_lines(state), 1 - int(state.turn[SIDE]), gomoku.legal_actions(state).tolist()
+    if lines.counts[c, WINS] + lines.counts[c, SURE] == 0:
+        return int(legal[0])
+    action = action_of(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE), state.board.shape[1], lines)
     return int(action if action in legal else legal[0])

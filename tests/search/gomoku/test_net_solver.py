@@ -29,8 +29,9 @@ def won_at_the_end(state, line):
 
 @pytest.fixture
 def trees_first(monkeypatch):
-    """Threats alone have no more than a few positions of the limit."""
+    """Threats alone have no more than a few positions of the limit, and trees are full soon."""
     monkeypatch.setattr(net_solver, "SHARE", 0.001)
+    monkeypatch.setattr(net_solver, "NODES", 500)
 
 
 @pytest.mark.usefixtures("trees_first")
