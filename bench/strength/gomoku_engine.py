@@ -61,7 +61,7 @@ MATCHES: dict[str, tuple[str, str, int, str, int]] = {
 }
 """Player A, whose score is reported, player B, board, rule and games, by figure or, where there is none, by name."""
 
-BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain --player engine", 1000, 300
+BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain", 10_000, 300
 NAMES = [*MATCHES, "late_moves", "renju_suite"]
 
 
