@@ -617,6 +617,7 @@ def test_page_plays_amazons_turns_from_a_set_up_position(open_page):
     page.get_by_label("Black amazon").check()
     page.locator("[data-cell=j10]").click()
     page.get_by_role("button", name="Analyse this position").click()
+    page.get_by_text("Move 0 of 0").wait_for()  # the board that was set up has gone
     for cell in ("a1", "a3", "a1"):
         page.locator(f".board.live .cell.legal[data-cell={cell}]").click()
     page.get_by_text("Move 1 of 1").wait_for()
