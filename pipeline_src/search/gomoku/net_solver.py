@@ -17,6 +17,7 @@ from pipeline_src.search.gomoku.lines import action_of, make_lines
 from pipeline_src.search.gomoku.patterns import SURE, WINS
 from pipeline_src.search.gomoku.solver import AGAIN, Found, Solver
 from pipeline_src.search.limits import Limit, StopFlag
+from pipeline_src.search.mcts.puct import FOREVER
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
@@ -25,7 +26,6 @@ SHARE = 0.15
 SIMULATION = 16
 """Positions of a search by threats that take as long as a simulation."""
 NODES = 1 << 17
-FOREVER = (1 << 31) - 1
 FORMULA = PuctOptions(c=1.0, c_base=0.0, solve=True, prune=True)
 
 
