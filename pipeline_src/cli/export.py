@@ -55,7 +55,8 @@ def export(
         typer.echo(f"{out}: {out.stat().st_size:,} bytes")
         return
     if loaded.config.kind == "lines":
-        from pipeline_src.systems.gomoku_zero.evaluator import TABLE, export_table
+        from pipeline_src.search.gomoku.line_net import TABLE
+        from pipeline_src.systems.gomoku_zero.evaluator import export_table
 
         target = model.with_suffix(TABLE) if out is None else out
         if int8 or target.suffix != TABLE:

@@ -76,9 +76,9 @@ def test_profile_prints_its_size_and_warns_of_a_full_disk(tmp_path, monkeypatch,
     assert answer.exit_code == 0
     said = answer.output.splitlines()
     assert said[0].startswith("params.yaml is now the profile overnight")
-    assert re.fullmatch(rf"disk: about 4\.\d GiB needed for all of it, {room}.0 GiB free at {tmp_path}", said[1])
+    assert re.fullmatch(rf"disk: about 3\.\d GiB needed for all of it, {room}.0 GiB free at {tmp_path}", said[1])
     assert re.fullmatch(rf"memory: about \d\.\d GiB needed with --jobs {cores()}, 8\.0 GiB available", said[2])
-    warned = [line for line in said if line.startswith(f"warning: {tmp_path}: 1.0 GiB of disk free, but about 4.")]
+    warned = [line for line in said if line.startswith(f"warning: {tmp_path}: 1.0 GiB of disk free, but about 3.")]
     assert len(warned) == (room == 1)
 
 

@@ -258,6 +258,8 @@ def _pooled(made: LineTable, sums: npt.NDArray[np.int16], height: int, width: in
 
 
 FORMAT, VERSION = "zugwerk line net", 2
+TABLE = ".lines"
+"""Ending of the file of a line net's table."""
 
 
 def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> None:

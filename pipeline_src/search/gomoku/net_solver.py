@@ -26,7 +26,7 @@ SHARE = 0.15
 SIMULATION = 16
 """Positions of a search by threats that take as long as a simulation."""
 NODES = 1 << 17
-FORMULA = PuctOptions(c=1.0, c_base=0.0, solve=True, prune=True)
+FORMULA = PuctOptions(c=1.0, c_base=0.0, solve=True, share=True, prune=True)
 
 
 class NetSolver:

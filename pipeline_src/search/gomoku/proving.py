@@ -60,42 +60,82 @@ def settle(
         priors: float32 [B, S].
         values: float32 [B].
     """
-    decided, width, asked = Int(0), boards.shape[2], space.counts
+    decided = Int(0)
     for b in range(boards.shape[0]):
-        bring(lines, boards[At(b)])
-        if limits[2]:
-            found.counts[fours.SALT] += 1
-        c = Int(turns[At(b), SIDE])
-        other, cell, n, lost = 1 - c, Int(-1), Int(-1), False
-        threatened = lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0
-        if lines.counts[At(c), WINS] > 0:
-            cell = Int(first_cell(lines, c, Int(WINS)))
-        elif win_by_fours(lines, found, c, limits[0]) > 0:
-            cell = found.line[0]
-        if table is not None and cell < 0:
-            asked[threats.NODES], asked[threats.NODE_LIMIT], asked[threats.KINDS] = 0, limits[1], ONE_THREE
-            proof, _, move, _ = prove(lines, table, space, found, c, False)
-            if proof == 0:
-                cell = move
-            elif threatened:
-                asked[threats.NODES] = 0
-                proof, _, _, _ = prove(lines, table, space, found, other, True)
-                lost = proof == 0
-        if cell >= 0:
-            space.moves[0, 0], n = cell, Int(1)
-        elif lines.counts[At(other), WINS] > 0:
-            n = Int(write_defences(lines, other, Int(WINS), space, Int(0)))
-        elif threatened:
-            n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
-            n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
-        if n >= 0:
-            kept = _keep(lines, space, n, width, steps, counts, priors, b)
-            lost |= kept == 0
-        values[At(b)] = min(max(values[At(b)], -UNSURE), UNSURE)
-        if cell >= 0 or lost:
-            values[At(b)] = 1.0 if cell >= 0 else -1.0
-            decided += 1
+        cell, lost = search_win(lines, table, space, found, boards[At(b)], turns[At(b)], limits)
+        side, width = Int(turns[At(b), SIDE]), boards.shape[2]
+        value = correct(
+            lines, space, side, width, steps[At(b)], counts[At(b)], cell, lost, priors[At(b)], float(values[At(b)])
+        )
+        values[At(b)] = value
+        decided += abs(value) == 1.0
     return int(decided)
+
+
+@njit(cache=True, nogil=True)
+def search_win(
+    lines: Lines,
+    table: ProofTable | None,
+    space: ThreatSpace,
+    found: FourSpace,
+    board: npt.NDArray[np.int8],
+    turn: npt.NDArray[np.int16],
+    limits: npt.NDArray[np.int64],
+) -> tuple[Int, bool]:
+    """Search for a forced win; return its first move's cell of ``lines``, or -1, and whether the other side has one.
+
+    ``lines`` becomes the board. The arguments are those of `settle`, of one position.
+    """
+    bring(lines, board)
+    if limits[2]:
+        found.counts[fours.SALT] += 1
+    asked, c = space.counts, Int(turn[SIDE])
+    other = 1 - c
+    if lines.counts[At(c), WINS] > 0:
+        return Int(first_cell(lines, c, Int(WINS))), False
+    if win_by_fours(lines, found, c, limits[0]) > 0:
+        return found.line[0], False
+    if table is not None:
+        asked[threats.NODES], asked[threats.NODE_LIMIT], asked[threats.KINDS] = 0, limits[1], ONE_THREE
+        proof, _, move, _ = prove(lines, table, space, found, c, False)
+        if proof == 0:
+            return move, False
+        if lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0:
+            asked[threats.NODES] = 0
+            proof, _, _, _ = prove(lines, table, space, found, other, True)
+            return Int(-1), proof == 0
+    return Int(-1), False
+
+
+@njit(cache=True)
+def correct(
+    lines: Lines,
+    space: ThreatSpace,
+    c: int,
+    width: int,
+    steps: npt.NDArray[np.int32],
+    count: int,
+    cell: int,
+    lost: bool,
+    priors: npt.NDArray[np.float32],
+    value: float,
+) -> float:
+    """Correct the priors of one position by what `search_win` found; return the value so corrected."""
+    n, other = Int(-1), 1 - c
+    if cell >= 0:
+        space.moves[0, 0], n = cell, Int(1)
+    elif lines.counts[At(other), WINS] > 0:
+        n = Int(write_defences(lines, other, Int(WINS), space, Int(0)))
+    elif lines.counts[At(other), SURE] > 0:
+        n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
+        n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
+    if n >= 0:
+        kept = _keep(lines, space, n, width, steps, count, priors)
+        lost |= kept == 0
+    if cell >= 0:
+        return 1.0
+    most = float(UNSURE)
+    return -1.0 if lost else min(max(value, -most), most)
 
 
 @njit(cache=True)
@@ -105,24 +145,23 @@ def _keep(
     n: int,
     width: int,
     steps: npt.NDArray[np.int32],
-    counts: npt.NDArray[np.int32],
+    count: int,
     priors: npt.NDArray[np.float32],
-    b: int,
 ) -> int:
     """Distribute the prior of a position over the legal ones of ``n`` moves of ``space``; return their number.
 
     The others get -1. With none, nothing changes.
     """
     total, left = 0.0, Int(0)
-    for i in range(counts[At(b)]):
-        if _is_move(lines, space, n, width, steps[At(b), At(i)]):
-            total += priors[At(b), At(i)]
+    for i in range(count):
+        if _is_move(lines, space, n, width, steps[At(i)]):
+            total += priors[At(i)]
             left += 1
-    for i in range(counts[At(b)] if left > 0 else 0):
-        if _is_move(lines, space, n, width, steps[At(b), At(i)]):
-            priors[At(b), At(i)] = priors[At(b), At(i)] / total if total > 0.0 else 1.0 / left
+    for i in range(count if left > 0 else 0):
+        if _is_move(lines, space, n, width, steps[At(i)]):
+            priors[At(i)] = priors[At(i)] / total if total > 0.0 else 1.0 / left
         else:
-            priors[At(b), At(i)] = -1.0
+            priors[At(i)] = -1.0
     return int(left)
 
 
@@ -147,33 +186,23 @@ class ProvingNet(NamedTuple):
     """[3]: see `settle`."""
     decided: npt.NDArray[np.int64]
     """[1]: number of positions so far that were certainly won or lost."""
-    counts: npt.NDArray[np.int32]
-    """[1]: room; likewise ``values``."""
-    values: npt.NDArray[np.float32]
-    """[1]"""
 
 
 @njit(cache=True)
 def evaluate_proving(
     beside: ProvingNet, state: GomokuState, steps: npt.NDArray[np.int32], count: int, priors: npt.NDArray[np.float32]
 ) -> float:
-    """`evaluate` of the net, corrected by `settle`."""
-    (height, width), most = state.board.shape, steps.size
-    beside.counts[0], beside.values[0] = count, evaluate(beside.net, state, steps, count, priors)
-    beside.decided[0] += settle(
-        beside.lines,
-        beside.table,
-        beside.space,
-        beside.found,
-        state.board.reshape((1, height, width)),
-        state.turn.reshape((1, state.turn.size)),
-        steps.reshape((1, most)),
-        beside.counts,
-        beside.limits,
-        priors.reshape((1, priors.size)),
-        beside.values,
-    )
-    return float(beside.values[0])
+    """`evaluate` of the net, corrected as by `settle`."""
+    lines, space, c = beside.lines, beside.space, Int(state.turn[SIDE])
+    cell, lost = search_win(lines, beside.table, space, beside.found, state.board, state.turn, beside.limits)
+    value = 0.0
+    if cell >= 0:  # a run of the net would be for nothing
+        priors[:count] = 0.0
+    else:
+        value = evaluate(beside.net, state, steps, count, priors)
+    value = correct(lines, space, c, state.board.shape[1], steps, count, cell, lost, priors, value)
+    beside.decided[0] += abs(value) == 1.0
+    return float(value)
 
 
 kernels.implement(evaluate, ProvingNet, evaluate_proving)
@@ -233,9 +262,8 @@ class ProvingEvaluator:
         if self._lines is None or self._shape != state.board.shape:
             self._begin(stack(state, 1))
         assert self._lines is not None
-        counts, values = np.zeros(1, np.int32), np.zeros(1, np.float32)
         memory = (self._lines, self._table, self._space, self._fours)
-        return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64), counts, values)
+        return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64))
 
     def twin(self) -> "ProvingEvaluator":
         """See `search.mcts.puct_threads.Crew`."""

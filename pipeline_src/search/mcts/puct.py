@@ -97,7 +97,7 @@ def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
 
 
 FOREVER = (1 << 31) - 1
-LEAST_NODES, NODE_BYTES = 64, 256
+LEAST_NODES, NODE_BYTES = 64, 352
 """Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
 FIRST_REPORT = 16
 """Simulations before the first report, see `Slices`."""

@@ -89,6 +89,9 @@ class PuctOptions(NamedTuple):
     node with a step to a lost node is won, a node with steps to won nodes only is lost. A losing step is not tried
     again, and a proven root is not searched further. Finished games are proven, and so are evaluator values of 1 or -1;
     a negative prior marks a losing step."""
+    share: bool = False
+    """Whether nodes of one position share what is known (`join`): a new one begins with the priors of another one, and
+    its mean value so far in place of the evaluator's; a proof holds for all."""
     prune: bool = False
     """Whether a full tree drops what lies below its least visited nodes (`make_room`). Else it is searched on, but does
     not grow."""
@@ -111,13 +114,19 @@ class Forest(NamedTuple):
     """[G, N, S]: bits of the evaluator's float32 priors of a node's steps in the order of `games.kernels.write_steps`;
     the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits. The steps themselves
     are not kept: computing them again when needed takes less time than the memory."""
+    keys: npt.NDArray[np.uint64]
+    """[G, N]: hash of each node's position; [G, 0] if nodes share nothing, likewise the next two."""
+    twins: Ints
+    """[G, N]: the next node of the same position, in a circle."""
+    slots: Ints
+    """[G, T], T a power of two: a node of each position, found by its hash; -1 where there is none."""
     moved: Ints
-    """[>= N]: scratch for what moves parts of trees; likewise ``block``."""
+    """[>= N]: scratch for what moves parts of trees, and for proofs; likewise ``block``."""
     block: Records
     """EDGE [>= E]"""
 
 
-def new_forest(trees: int, nodes: int, steps: int) -> Forest:
+def new_forest(trees: int, nodes: int, steps: int, share: bool = False) -> Forest:
     """Return empty trees with room for ``nodes`` nodes of ``steps`` steps each. Untouched pages cost no memory.
 
     Blocks of edges have lengths of powers of two, and a node's old ones together are shorter than its last: so four
@@ -128,7 +137,11 @@ def new_forest(trees: int, nodes: int, steps: int) -> Forest:
     used_nodes, used_edges, done = np.zeros((3, trees), np.int32)
     priors = np.empty((trees, nodes, steps), np.int32)
     each = _lines(trees, odd, NODE), _lines(trees, 4 * odd + 2, EDGE)
-    return Forest(*each, used_nodes, used_edges, done, priors, np.empty(odd, np.int32), np.empty(4 * odd + 2, EDGE))
+    noted, slots = (nodes, 2 << nodes.bit_length()) if share else (0, 0)
+    keys = np.empty((trees, noted), np.uint64)
+    twins, found = (np.empty((trees, count), np.int32) for count in (noted, slots))
+    room = np.empty(odd, np.int32), np.empty(4 * odd + 2, EDGE)
+    return Forest(*each, used_nodes, used_edges, done, priors, keys, twins, found, *room)
 
 
 def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
@@ -186,6 +199,61 @@ def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
 
 
 @njit(cache=True)
+def join(forest: Forest, g: int, node: int, key: np.uint64) -> int:
+    """Note the position of a node by its hash; return another node of the same position, -1 if there is none.
+
+    What a tree knows of one order of moves then serves the others (Childs, Brodeur and Kocsis, 2008, "Transpositions
+    and move groups in Monte Carlo tree search").
+    """
+    keys, twins, slots, one = forest.keys[g], forest.twins[g], forest.slots[g], np.uint64(1)
+    mask = np.uint64(slots.size) - one
+    place = key & mask
+    keys[node], twins[node] = key, node
+    while slots[place] >= 0:
+        other = slots[place]
+        if keys[other] == key:
+            twins[node], twins[other] = twins[other], node
+            return int(other)
+        place = (place + one) & mask
+    slots[place] = node
+    return -1
+
+
+@njit(cache=True)
+def result_below(forest: Forest, g: int, node: int) -> int:
+    """The result of a node that is proven by those of its steps, UNPROVEN if they do not prove one."""
+    nodes, edges, best, known = forest.nodes[g], forest.edges[g], LOST, True
+    here = nodes[node]
+    for i in range(here.count):
+        if forest.priors[g, node, i] >= 0:  # a step without an edge
+            known = False
+            break
+    for edge in range(here.first, here.first + here.edges):
+        below = nodes[edges[edge].child]
+        if below.proof == UNPROVEN:
+            known = False
+        else:
+            best = max(best, below.proof if here.side == below.side else 2 * DRAWN - below.proof)
+    return int(best) if known or best == WON else UNPROVEN
+
+
+@njit(cache=True)
+def fullest(forest: Forest, g: int, node: int) -> int:
+    """The node of this one's position with most visits, among those with the steps that prove its result."""
+    nodes = forest.nodes[g]
+    if forest.keys.size == 0 or nodes[node].over != 0:
+        return node
+    best, proof = node, nodes[node].proof
+    proves, twin = proof == UNPROVEN or result_below(forest, g, node) == proof, forest.twins[g, node]
+    while twin != node:
+        also = proof == UNPROVEN or result_below(forest, g, twin) == proof
+        if also > proves or (also == proves and nodes[twin].visits > nodes[best].visits):
+            best, proves = int(twin), also
+        twin = forest.twins[g, twin]
+    return best
+
+
+@njit(cache=True)
 def keep_below(forest: Forest, g: int, top: int, least: int) -> None:
     """Make node ``top`` the root of tree g, drop all nodes that are not below it, and what is below rare nodes.
 
@@ -206,6 +274,8 @@ def keep_below(forest: Forest, g: int, top: int, least: int) -> None:
             continue
         here = nodes[kept]
         nodes[kept] = nodes[node]
+        if forest.keys.size > 0:
+            forest.keys[g, kept] = forest.keys[g, node]
         for i in range(here.count):
             priors[kept, i] = priors[node, i]
         if node > top and here.visits < least:
@@ -229,6 +299,10 @@ def keep_below(forest: Forest, g: int, top: int, least: int) -> None:
             edges[here.owner].child = kept
         kept += 1
     forest.used_nodes[g], forest.used_edges[g] = kept, used
+    forest.slots[g] = -1
+    for node in range(kept if forest.keys.size > 0 else 0):
+        if nodes[node].over == 0:
+            join(forest, g, node, forest.keys[g, node])
 
 
 @njit(cache=True)
@@ -286,7 +360,10 @@ def play_steps(forest: Forest, roots: Any, played: Ints, steps: Ints) -> int:
                 if forest.edges[g, edge].step == played[g]:
                     top = forest.edges[g, edge].child
         if top >= 0 and forest.nodes[g, top].over == 0:
-            keep_below(forest, g, top, 0)
+            keep_below(forest, g, fullest(forest, g, top), 0)
+            root = forest.nodes[g, 0]
+            if abs(root.value) < 1.0 and result_below(forest, g, 0) != root.proof:
+                root.proof = UNPROVEN  # what proves it was not below it
         else:
             forest.used_nodes[g], forest.used_edges[g] = 0, 0
         forest.done[g] = 0

@@ -23,7 +23,9 @@ from pipeline_src.search.mcts.puct_forest import (
     Ints,
     PuctOptions,
     Records,
+    join,
     make_room,
+    result_below,
 )
 
 NEW, ENDS, WAITS = -1, -2, -3
@@ -105,25 +107,26 @@ def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
 
 
 @njit(cache=True)
-def prove(nodes: Records, edges: Records, all_bits: Ints, node: int, proof: int) -> None:
-    """Store the proven result of a node, and the results above that follow from it."""
-    while True:
-        nodes[node].proof = proof
-        side, parent = nodes[node].side, nodes[node].parent
-        if parent < 0 or nodes[parent].proof != UNPROVEN:
-            return
-        here = nodes[parent]
-        best = proof if here.side == side else 2 * DRAWN - proof
-        if best != WON:
-            for i in range(here.count):
-                if all_bits[parent, i] >= 0:  # a step without an edge
-                    return
-            for edge in range(here.first, here.first + here.edges):
-                below = nodes[edges[edge].child]
-                if below.proof == UNPROVEN:
-                    return
-                best = max(best, below.proof if here.side == below.side else 2 * DRAWN - below.proof)
-        node, proof = parent, best
+def prove(forest: Forest, g: int, node: int, proof: int) -> None:
+    """Store the proven result of a node, and of others that follow from it: above, and of the same positions."""
+    nodes, waiting, count = forest.nodes[g], forest.moved, 1
+    waiting[0], nodes[node].proof = node, proof
+    while count > 0:
+        count -= 1
+        node = waiting[count]
+        proof, parent, twin = nodes[node].proof, nodes[node].parent, node
+        if forest.keys.size > 0 and nodes[node].over == 0:
+            twin = forest.twins[g, node]
+        while twin != node:
+            if nodes[twin].proof == UNPROVEN:
+                waiting[count], nodes[twin].proof = twin, proof
+                count += 1
+            twin = forest.twins[g, twin]
+        if parent >= 0 and nodes[parent].proof == UNPROVEN:
+            best = result_below(forest, g, parent)
+            if best != UNPROVEN:
+                waiting[count], nodes[parent].proof = parent, best
+                count += 1
 
 
 @njit(cache=True, forceinline=True)
@@ -201,16 +204,35 @@ def absorb(
     here.visits, here.total, here.value = 1, value, value
     for i in range(here.count):
         bits[i] = max(np.int32(0), priors[i])
-        if solve and priors[i] < 0:
-            bits[i] = SIGN
+        if solve:  # a step with the sign alone loses
+            bits[i] = SIGN if priors[i] < 0 else max(np.int32(1), bits[i])
     find_next(nodes, node, bits, steps)
     if several:
         mark(nodes, edges, node, -1)
     back_up(nodes, edges, node, value)
     if solve and abs(value) >= 1.0:
-        prove(nodes, edges, forest.priors[g], node, WON if value > 0.0 else LOST)
+        prove(forest, g, node, WON if value > 0.0 else LOST)
     if node > 0:
         forest.done[g] += 1
+
+
+@njit(cache=True)
+def take_over(forest: Forest, g: int, node: int, twin: int) -> None:
+    """Begin a node with what is known of another one of the same position, and back that up."""
+    here, other, bits, known = (
+        forest.nodes[g, node],
+        forest.nodes[g, twin],
+        forest.priors[g, node],
+        forest.priors[g, twin],
+    )
+    value = other.total / other.visits if other.proof == UNPROVEN else float(other.proof - DRAWN)
+    here.count, here.visits, here.total, here.value = other.count, 1, value, other.value
+    for i in range(other.count):
+        bits[i] = SIGN if known[i] == SIGN else known[i] & ~SIGN
+    back_up(forest.nodes[g], forest.edges[g], node, value)
+    forest.done[g] += 1
+    if other.proof != UNPROVEN:
+        prove(forest, g, node, other.proof)
 
 
 @njit(cache=True, forceinline=True)
@@ -251,6 +273,9 @@ def descend(
         if forest.used_nodes[g] == 0:
             begin_node(nodes, 0, -1, -1, kernels.to_play(state))
             forest.used_nodes[g], forest.used_edges[g] = 1, 0
+            if options.share:
+                forest.slots[g] = -1
+                join(forest, g, 0, kernels.position_hash(state))
         else:
             if forest.done[g] + nodes[0].pending < forced.shape[1]:
                 place = forced[g, forest.done[g] + nodes[0].pending]
@@ -307,9 +332,14 @@ def descend(
                 here.over, here.visits, here.total = 1, 1, result
                 back_up(nodes, edges, node, result)
                 if options.solve:
-                    prove(nodes, edges, all_bits, node, DRAWN + int(result))
+                    prove(forest, g, node, DRAWN + int(result))
                 forest.done[g] += 1
                 continue
+            if options.share:
+                twin = join(forest, g, node, kernels.position_hash(state))
+                if twin >= 0 and nodes[twin].visits > 0:
+                    take_over(forest, g, node, twin)
+                    continue
             if several:
                 mark(nodes, edges, node, 1)
         count = kernels.write_steps(state, new.steps[n])

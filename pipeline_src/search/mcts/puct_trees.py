@@ -21,6 +21,7 @@ from pipeline_src.search.mcts.puct_forest import (
     Ints,
     PuctOptions,
     RootTable,
+    fullest,
     most_visited,
     new_forest,
     play_steps,
@@ -100,7 +101,7 @@ class PuctTrees:
         self.evaluate_batch, self.per_tree = evaluate_batch, per_tree
         inside = getattr(evaluate_batch, "inside", None)
         self.net = None if inside is None else inside(state)
-        self.forest: Forest = new_forest(trees, nodes, steps)
+        self.forest: Forest = new_forest(trees, nodes, steps, self.options.share)
         self.roots = stack(state, trees)
         self._states = stack(state, most)
         self._waiting, self._spare = (new_waiting(most, steps) for _ in range(2))
@@ -118,6 +119,7 @@ class PuctTrees:
             if self.net is None
             else Need(play_out, self._inner_arguments(ints, None, None)),
             Need(play_steps, (self.forest, self.roots, ints, ints)),
+            Need(fullest, (self.forest, 0, 0)),
         ]
         if tables:
             one = np.empty((1, 1), np.int32)
@@ -336,7 +338,7 @@ class PuctTrees:
 
     def line(self, g: int) -> list[int]:
         """Return the steps of `best` from the root on, up to the first without visits."""
-        return self._line_from(g, 0, self._root_edges(g))
+        return self._line_from(g, 0) if self.forest.used_nodes[g] else []
 
     def lines(self, g: int, most: int) -> list[tuple[list[int], float, int]]:
         """Return (line, mean or proven value to the root's side, visits) of the root's ``most`` best steps.
@@ -351,18 +353,20 @@ class PuctTrees:
             sign = 1 if nodes[child]["side"] == nodes[0]["side"] else -1
             proof = nodes[child]["proof"]
             value = float(edge["worth"] / edge["tries"]) if proof == UNPROVEN else sign * (float(proof) - DRAWN)
-            line = [int(edge["step"]), *self._line_from(g, child, self._edges_of(g, child))]
+            line = [int(edge["step"]), *self._line_from(g, child)]
             found.append((line, value, int(edge["tries"])))
         return found
 
-    def _line_from(self, g: int, node: int, tried: npt.NDArray[Any]) -> list[int]:
-        found = []
-        while len(tried):
+    def _line_from(self, g: int, node: int) -> list[int]:
+        found = list[int]()
+        while True:
+            node = int(fullest(self.forest, g, node))
+            tried = self._edges_of(g, node)
+            if not len(tried):
+                return found
             edge = self._best_edge(g, node, tried)
             found.append(int(edge["step"]))
             node = int(edge["child"])
-            tried = self._edges_of(g, node)
-        return found
 
     def _best_edge(self, g: int, node: int, tried: npt.NDArray[Any]) -> Any:
         """Return the best of a node's tried edges; see `best`."""
@@ -418,6 +422,5 @@ def checked(options: PuctOptions) -> PuctOptions:
     c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
     if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:
         raise ZugwerkError(f"PUCT cannot search with c={options.c}, c_base={options.c_base}, fpu={options.fpu}")
-    return PuctOptions(
-        c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit), bool(options.solve), bool(options.prune)
-    )
+    flags = options.fpu_absolute, options.own_visit, options.solve, options.share, options.prune
+    return PuctOptions(c, c_base, fpu, *map(bool, flags))

@@ -14,7 +14,15 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, written_aside
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table, write_table
+from pipeline_src.search.gomoku.line_net import (
+    TABLE,
+    LineNet,
+    LineTable,
+    evaluate_all,
+    make_line_net,
+    read_table,
+    write_table,
+)
 from pipeline_src.search.mcts.batches import stack
 from pipeline_src.systems.gomoku_zero.backends import (
     Backend,
@@ -248,10 +256,6 @@ def make_evaluator(
     else:
         opened = open_backend(model, backend, threads)
     return ZeroEvaluator(opened, opened.info.positions, chunk), opened.info
-
-
-TABLE = ".lines"
-"""Ending of the file of a line net's table."""
 
 
 def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:

@@ -88,7 +88,11 @@ def run_generation(
     if before is None and start is None:
         size, given = setting.game.size_of(1), setting.game.start
         if not first.exists():
-            net = load_start(given, setting.net, size) if given else UniformNet(UniformConfig(height=size, width=size))
+            net = (
+                load_start(given, setting.net, size, setting.seed)
+                if given
+                else UniformNet(UniformConfig(height=size, width=size))
+            )
             save_model(first, net, variant=setting.game.variant)
         start = first if given else None
     best = before.best if before else start or first

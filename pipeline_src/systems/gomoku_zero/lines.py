@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.jit import njit
 from pipeline_src.jit.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.project.params import Count
@@ -34,6 +35,12 @@ LEAST_VARIANCE = 1e-3
 """Added to the variance in the normalisation, so that the table's rounding is at most thirty times as large."""
 
 
+LAYERS = ("spread", "mix", "around", "hidden", "deeper", "policy")
+"""Layers of the heads whose weights a table has by input and then output."""
+NORMS = {"mix": "kept_norm", "hidden": "pooled_norm"}
+"""Normalisation before a layer, by the layer."""
+
+
 class LinesConfig(LinesParams, NetShape):
     """Board and shape."""
 
@@ -52,12 +59,15 @@ class LinesNet(nn.Module):
     """
 
     digits: Tensor
+    given: Tensor | None
+    """Features [K, CHANNELS] of a net that began as a table (`from_table`): the perceptron's are added to them."""
 
     def __init__(self, config: LinesConfig) -> None:
         super().__init__()
         self.config = config
         found = windows(config.window)
         self.register_buffer("digits", torch.from_numpy(found.digits).long(), persistent=False)
+        self.register_buffer("given", None)
         self.rows = found.rows
         units = config.units
         self.first, self.second = nn.Linear(4 * config.window, units), nn.Linear(units, units)
@@ -97,8 +107,15 @@ class LinesNet(nn.Module):
         """Features [D, CHANNELS] of the windows of rows [D]."""
         seen = functional.one_hot(self.digits[rows], 4).flatten(1).float()
         hidden = functional.relu(self.second(functional.relu(self.first(seen))))
-        features: Tensor = self.third(hidden).clamp(-LARGEST, LARGEST)
-        return features
+        learnt: Tensor = self.third(hidden)
+        features = learnt if self.given is None else self.given[rows] + learnt
+        return features.clamp(-LARGEST, LARGEST)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        """Torch's, with room for the features that a state has and a fresh net has not."""
+        if f"{prefix}given" in state_dict:
+            self.given = torch.empty(len(self.digits), CHANNELS)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _windows(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Rows [D] of the windows on some boards, and the places [B * N, 4] of each cell's four among them."""
@@ -230,11 +247,51 @@ def tabulate(net: LinesNet) -> LineTable:
         """Bias and weights, by input or place in the kernel, then by output."""
         return np.concatenate([weights[f"{name}.bias"].numpy(), weights[f"{name}.weight"].flatten(1).T.numpy().ravel()])
 
-    for name, norm in (("mix", "kept_norm"), ("hidden", "pooled_norm")):
+    norms = []
+    for name, norm in NORMS.items():
         mean, variance = (weights[f"{norm}.running_{what}"] for what in ("mean", "var"))
         weights[f"{name}.weight"] = weights[f"{name}.weight"] * (variance + LEAST_VARIANCE).rsqrt()
         weights[f"{name}.bias"] = weights[f"{name}.bias"] - weights[f"{name}.weight"] @ mean
-    heads = {name: layer(name) for name in ("spread", "mix", "around", "hidden", "deeper", "policy")}
+        norms += [mean.numpy(), variance.numpy()]
+    heads = {name: layer(name) for name in LAYERS}
     heads["value"] = np.concatenate([weights["value.weight"].flatten().numpy(), weights["value.bias"].numpy()])
+    heads["norms"] = np.concatenate(norms)
     config, table = net.config, np.rint(features.numpy() * SCALE).astype(np.int16)
     return LineTable(table, heads, config.window, config.height, config.width)
+
+
+def from_table(made: LineTable, config: LinesConfig) -> LinesNet:
+    """A net that answers as a table does and can be trained on; `tabulate` makes that table of it again.
+
+    The table's features stay as they are. The perceptron, whose last layer begins at 0, learns what to add to them.
+
+    Raises:
+        ZugwerkError: a table for other windows, or one that does not have the normalisation of its training.
+    """
+    norms = made.heads.get("norms", np.zeros(0))
+    if made.window != config.window:
+        raise ZugwerkError(f"a table for windows of {made.window} cells, but gomoku_net has {config.window}")
+    if norms.shape != (2 * (CHANNELS + POOLED),) or not np.isfinite(norms).all():
+        raise ZugwerkError("the table does not have the means and variances of its training; export its model again")
+    net, heads = LinesNet(config), {name: torch.from_numpy(weights) for name, weights in made.heads.items()}
+    net.given = torch.from_numpy(made.table.astype(np.float32) / SCALE)
+    with torch.no_grad():
+        for part in net.third.parameters():
+            part.zero_()
+        for name in LAYERS:
+            layer: Any = getattr(net, name)
+            count = len(layer.bias)
+            layer.bias.copy_(heads[name][:count])
+            layer.weight.copy_(heads[name][count:].view(-1, count).T.reshape(layer.weight.shape))
+        net.value.weight.copy_(heads["value"][None, :-1])
+        net.value.bias.copy_(heads["value"][-1:])
+        at = 0
+        for name, norm in NORMS.items():
+            layer, normed = getattr(net, name), getattr(net, norm)
+            mean, variance = heads["norms"][at : at + 2 * layer.in_features].view(2, -1)
+            at += 2 * layer.in_features
+            layer.bias += layer.weight @ mean
+            layer.weight *= (variance + LEAST_VARIANCE).sqrt()
+            normed.running_mean.copy_(mean)
+            normed.running_var.copy_(variance)
+    return net.eval()

@@ -16,12 +16,14 @@ import numpy as np
 import torch
 from torch import nn
 
+from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
 from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
+from pipeline_src.search.gomoku.line_net import TABLE, read_table
 from pipeline_src.systems.gomoku_zero.backends import ModelInfo
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
+from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table
 from pipeline_src.systems.gomoku_zero.nets import (
     Normed,
     PlainConfig,
@@ -145,8 +147,10 @@ def load_model(path: Path | str) -> ZeroModel:
     return ZeroModel(net.eval(), variant)
 
 
-def load_start(given: StartModel, params: GomokuNet, size: int) -> ZeroNet:
+def load_start(given: StartModel, params: GomokuNet, size: int, seed: int) -> ZeroNet:
     """The net of the model that a run begins with, for a board of another size if it is a line net.
+
+    ``seed`` is the pipeline's: what a table has no weights for is drawn.
 
     Raises:
         ZugwerkError: the file is missing, damaged, not the one of the digest, or has a net of another shape.
@@ -161,12 +165,23 @@ def load_start(given: StartModel, params: GomokuNet, size: int) -> ZeroNet:
             f"{path}: its SHA-256 is {found}, not that of gomoku_game.start.sha256; "
             "name the file that is meant, or give its digest"
         )
-    net = load_model(path).net
+    torch.manual_seed(seed * 1009 + streams.FIRST_NET)
+    net = _train_on(path, wanted) if path.suffix == TABLE else load_model(path).net
     config = net.config.model_copy(update={"height": size, "width": size} if params.kind == "lines" else {})
     if config != wanted:
         raise ZugwerkError(f"{path}: a net of {net.config!r}, but gomoku_net and gomoku_game describe {wanted!r}")
     net.config = config
     return net
+
+
+def _train_on(path: Path, wanted: ZeroConfig) -> ZeroNet:
+    """The net of a table, to be trained on."""
+    if not isinstance(wanted, LinesConfig):
+        raise ZugwerkError(f"{path}: the table of a line net, but gomoku_net.kind is {wanted.kind}")
+    try:
+        return from_table(read_table(path)[0], wanted)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{path}: {error}") from None
 
 
 def export_onnx(model: ZeroModel) -> bytes:

@@ -50,7 +50,7 @@ class StartModel(Params):
     """A model from outside the graph, which its digest in the params ties to the results."""
 
     file: Text
-    """A ``model.pt`` of self-play with the net of ``gomoku_net``, by any rule."""
+    """A ``model.pt`` of self-play with the net of ``gomoku_net``, or the table of a line net; by any rule."""
     sha256: Digest
     """SHA-256 of the file in hexadecimal digits; `sha256sum FILE` prints it."""
 
@@ -283,6 +283,9 @@ class GomokuTrainParams(MixedPrecision):
     """c in the last term c ||theta||^2 of the published loss."""
     gradient_clip: Positive | None = None
     """Largest norm of the gradient over all weights; null is no limit."""
+    averaged: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Share of a round's steps, the last ones, over which the weights are averaged: the net is their mean. 0 is the
+    last step's weights, as published."""
     threads: Count = 1
     """Number of CPU threads of torch. For a small net a second one gains little, and on a busy machine it costs
     much."""

@@ -15,12 +15,13 @@ from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
+from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo
-from pipeline_src.systems.gomoku_zero.evaluator import TABLE, make_evaluator
+from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]
@@ -223,7 +224,7 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     if around is not None:
         evaluate = around(evaluate, info)
     solve = around is not None and options.search == "puct"
-    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve)
+    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve, share=solve)
     tree = FAST_TREE if info.kind == "lines" else TREE
     nodes = tree if limit.nodes is None else limit.nodes + 2
     searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads)

@@ -75,10 +75,11 @@ def true_to_the_end(trees, g, root, known):
 
 @pytest.mark.parametrize("game", ["count", "line", "gomoku", "amazons"])
 @pytest.mark.parametrize("per_tree", [1, 4])
-def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree):
+@pytest.mark.parametrize("share", [False, True])
+def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree, share):
     known, decided = {}, 0
     for state in positions(game):
-        trees = PuctTrees(state, 1, hashed, SOLVE, nodes=4000, per_tree=per_tree)
+        trees = PuctTrees(state, 1, hashed, SOLVE._replace(share=share), nodes=4000, per_tree=per_tree)
         trees.plant(0, state)
         trees.simulate(np.array([3000], np.int32))
         assert true_to_the_end(trees, 0, state, known) > 0
@@ -96,10 +97,11 @@ def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree
 
 
 @pytest.mark.parametrize("per_tree", [1, 4])
-def test_proofs_stay_true_in_trees_that_prune(per_tree):
-    known, decided = {}, 0
+@pytest.mark.parametrize("share", [False, True])
+def test_proofs_stay_true_in_trees_that_prune(per_tree, share):
+    known, decided, options = {}, 0, SOLVE._replace(prune=True, share=share)
     for state in positions("gomoku"):
-        trees = PuctTrees(state, 1, hashed, SOLVE._replace(prune=True), nodes=40, per_tree=per_tree)
+        trees = PuctTrees(state, 1, hashed, options, nodes=40, per_tree=per_tree)
         trees.plant(0, state)
         for target in range(30, 20_000, 30):
             trees.simulate(np.array([target], np.int32))
@@ -109,6 +111,36 @@ def test_proofs_stay_true_in_trees_that_prune(per_tree):
                 assert trees.value(0) == exact(state, known)
                 break
     assert decided >= 6
+
+
+@pytest.mark.parametrize("per_tree", [1, 4])
+def test_nodes_of_a_position_know_of_each_other(per_tree):
+    state, asked = late_gomoku(1, 14)[0], []
+
+    def counted(states, steps, counts):
+        asked.append(len(counts))
+        return hashed(states, steps, counts)
+
+    trees = PuctTrees(state, 1, counted, SOLVE._replace(share=True), nodes=4000, per_tree=per_tree)
+    trees.plant(0, state)
+    trees.simulate(np.array([3000], np.int32))
+    for turn in range(2):
+        same, forest = {}, trees.forest
+        for node in range(forest.used_nodes[0]):
+            if not forest.nodes[0, node]["over"]:
+                same.setdefault(int(forest.keys[0, node]), []).append(node)
+        for nodes in same.values():
+            circle = [nodes[0]]
+            while len(circle) < len(nodes):
+                circle.append(int(forest.twins[0, circle[-1]]))
+            assert sorted(circle) == nodes
+            assert forest.twins[0, circle[-1]] == nodes[0]
+            assert len({int(forest.nodes[0, node]["proof"]) for node in nodes}) == 1
+        shared = sum(len(nodes) - 1 for nodes in same.values())
+        assert shared > 0
+        if turn == 0:  # the others began with what was known, unless two leaves waited together
+            assert len(same) <= sum(asked) <= len(same) + (per_tree > 1) * shared / 2
+        trees.advance(0, int(trees.steps(0)[trees.best(0)]))
 
 
 def test_certain_evaluations_decide_the_root():

@@ -16,9 +16,11 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import gomoku_cycle
 from pipeline_src.systems.gomoku_zero import generation as made
+from pipeline_src.systems.gomoku_zero.evaluator import export_table
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.models import load_model
+from pipeline_src.systems.gomoku_zero.lines import from_table, tabulate
+from pipeline_src.systems.gomoku_zero.models import load_model, load_start
 from pipeline_src.systems.gomoku_zero.params import StartModel, read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
 from tests.stages.killed import check_kill, split_at_random
@@ -268,6 +270,16 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
         assert torch.equal(best.net.first.weight, begun.net.first.weight)
     moved = (load_model(files.model).net.first.weight - begun.net.first.weight).abs().max()
     assert 0 < moved < 0.2  # trained on
+    table = Path("begun.lines")
+    export_table(begun, table)
+    same = {"file": str(table), "sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
+    run_generation(1, change(setting, "game", start=StartModel(**same)), ONE, Path("from_table"))
+    after = GenerationFiles(1, Path("from_table"))
+    assert torch.equal(load_model(after.model).net.given, from_table(tabulate(begun.net), begun.config).given)
+    assert read_json(after.report)["self_play"]["evaluations"] > 12 * 8  # a net plays the first round
+    one, same_seed, other = (load_start(StartModel(**same), setting.net, 6, seed) for seed in (1, 1, 2))
+    assert torch.equal(one.first.weight, same_seed.first.weight)  # what a table does not have follows from the seed
+    assert not torch.equal(one.first.weight, other.first.weight)
     for wrong, message in (
         ({"sha256": "0" * 64}, f"best.pt: its SHA-256 is {given['sha256']}, not that of gomoku_game.start.sha256"),
         ({"file": "none.pt"}, "none.pt: No such file or directory; gomoku_game.start.file names it"),

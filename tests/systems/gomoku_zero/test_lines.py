@@ -28,8 +28,8 @@ from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, export_table, make_evaluator, prepare_model
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, tabulate
-from pipeline_src.systems.gomoku_zero.models import ZeroModel, save_model
+from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table, tabulate
+from pipeline_src.systems.gomoku_zero.models import ZeroModel, load_model, save_model
 from pipeline_src.systems.gomoku_zero.planes import zero_planes
 from tests.systems.gomoku_zero.nets import fresh
 
@@ -65,11 +65,18 @@ def asked(net, state):
 
 def reference(net, state):
     """The same by the net in torch."""
-    planes = np.zeros((1, 3, *state.board.shape), np.float32)
-    zero_planes(stack(state, 1), 1, planes)
     with torch.inference_mode():
-        logits, value = net(torch.from_numpy(planes))
+        logits, value = net(planes_of([state]))
     return float(value), functional.softmax(logits[0, gomoku.legal_actions(state).astype(np.int64)], 0).numpy()
+
+
+def planes_of(states):
+    """Planes float32 [B, 3, H, W] of some positions of one size."""
+    found = list(states)
+    planes = np.zeros((len(found), 3, *found[0].board.shape), np.float32)
+    for row, state in enumerate(found):
+        zero_planes(stack(state, 1), 1, planes[row : row + 1])
+    return torch.from_numpy(planes)
 
 
 @pytest.mark.parametrize("length", [9, 11])
@@ -260,6 +267,27 @@ def test_model_and_its_table_play_same_moves_on_any_board(model: Path) -> None:
             assert players[0].choose([position]) == players[1].choose([position])
 
 
+def test_a_table_becomes_the_net_that_it_was_made_of(model: Path) -> None:
+    net = trained()
+    net.train()(planes_of(random_states(9, 2)))  # the norms see positions
+    made, seen = tabulate(net.eval()), planes_of(random_states(9, 1, seed=5))
+    begun = from_table(made, net.config)
+    save_model(model, begun)
+    for again in (begun, load_model(model).net):
+        for answer, other in zip(again(seen), net(seen), strict=True):
+            torch.testing.assert_close(answer, other, atol=0.05, rtol=0)  # the table is rounded
+        np.testing.assert_array_equal(tabulate(again).table, made.table)
+        for name, weights in made.heads.items():
+            np.testing.assert_allclose(tabulate(again).heads[name], weights, atol=1e-4)
+    begun.features(torch.arange(9)).sum().backward()
+    assert begun.third.weight.grad.abs().max() > 0  # and it can learn
+    with pytest.raises(ZugwerkError, match="for windows of 9 cells, but gomoku_net has 11"):
+        from_table(made, LinesConfig(height=9, width=9, window=11))
+    older = {name: weights for name, weights in made.heads.items() if name != "norms"}
+    with pytest.raises(ZugwerkError, match="not have the means and variances of its training; export its model again"):
+        from_table(made._replace(heads=older), net.config)
+
+
 def test_line_net_runs_in_torch_and_has_no_onnx_form(model: Path) -> None:
     state = list(random_states(9, 1))[10]
     answers = [
@@ -296,9 +324,7 @@ def test_value_learns_together_with_policy() -> None:
     torch.manual_seed(1)
     net, rng = LinesNet(LinesConfig(height=9, width=9)), np.random.default_rng(1)
     states = list(random_states(9, 100, seed=3))
-    planes = np.zeros((len(states), 3, 9, 9), np.float32)
-    for row, state in enumerate(states):
-        zero_planes(stack(state, 1), 1, planes[row : row + 1])
+    planes = planes_of(states).numpy()
     pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two adjacent stones of one side
     more = np.sign(pairs.sum((2, 3)) @ [1.0, -1.0])
     crowd = functional.conv2d(torch.from_numpy(planes[:, :2]).sum(1, keepdim=True), torch.ones(1, 1, 3, 3), padding=1)

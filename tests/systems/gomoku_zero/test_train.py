@@ -17,6 +17,7 @@ from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_m
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig
 from pipeline_src.systems.gomoku_zero.train import (
     MEASURES,
+    STATISTICS,
     Batch,
     Batches,
     ZeroModule,
@@ -96,6 +97,25 @@ def test_batches_are_in_no_checkpoint_and_their_channels_are_last(data):
     batches = Batches(data, batch=4, augment=True, seed=1, generation=2)
     assert not batches.state_dict()
     assert batches(0).planes.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("averaged", [0.0, 0.4, 1.0])
+def test_the_net_has_mean_weights_and_their_statistics(data, tmp_path, monkeypatch, averaged):
+    after, whole = [], ZeroModule.on_train_batch_end
+
+    def noted(module, *args):
+        after.append([weight.detach().clone() for weight in module.net.parameters()])
+        whole(module, *args)
+
+    monkeypatch.setattr(ZeroModule, "on_train_batch_end", noted)
+    net = small_net()
+    run(tmp_path, net=net, data=data, averaged=averaged, learning_rate=0.1)
+    last = after[min(math.floor((1 - averaged) * len(after)), len(after) - 1) :]
+    for number, weight in enumerate(net.parameters()):
+        torch.testing.assert_close(weight, torch.stack([weights[number] for weights in last]).mean(0))
+    batches = Batches(data, batch=16, augment=True, seed=5, generation=2)
+    seen = torch.stack([net.trunk[0](batches(step).planes) for step in range(STATISTICS)])
+    torch.testing.assert_close(net.trunk[1].running_mean, seen.mean((0, 1, 3, 4)), atol=1e-5, rtol=1e-4)
 
 
 def test_empty_window_is_an_error(data):
