@@ -280,6 +280,8 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
     one, same_seed, other = (load_start(StartModel(**same), setting.net, 6, seed) for seed in (1, 1, 2))
     assert torch.equal(one.first.weight, same_seed.first.weight)  # what a table does not have follows from the seed
     assert not torch.equal(one.first.weight, other.first.weight)
+    with pytest.raises(ZugwerkError, match=r"begun.lines: the table of a line net, but gomoku_net.kind is plain"):
+        load_start(StartModel(**same), setting.net.model_copy(update={"kind": "plain"}), 6, 1)
     for wrong, message in (
         ({"sha256": "0" * 64}, f"best.pt: its SHA-256 is {given['sha256']}, not that of gomoku_game.start.sha256"),
         ({"file": "none.pt"}, "none.pt: No such file or directory; gomoku_game.start.file names it"),
