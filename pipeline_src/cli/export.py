@@ -6,7 +6,7 @@ import typer
 
 
 def export(
-    model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/13/best.pt."),
+    model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/10/best.pt."),
     out: Path | None = typer.Option(
         None, dir_okay=False, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"
     ),

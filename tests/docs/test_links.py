@@ -1,7 +1,9 @@
 import re
 
 import pytest
+import yaml
 
+from pipeline_src.players.registry import makers_of, open_maker
 from tests.docs.pages import PAGES, anchors, name, prose
 from tests.layout.imports import ROOT
 
@@ -30,3 +32,18 @@ def test_the_index_has_every_page():
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / link.partition("#")[0]).resolve() for link in relative_links(index)}
     assert not {page for page in PAGES if page != index} - linked - {ROOT / "README.md"}
+
+
+def test_every_model_that_is_named_is_made():
+    locked = yaml.safe_load((ROOT / "dvc.lock").read_text())["stages"].values()
+    made = [out["path"] for stage in locked for out in stage["outs"]]
+    night = yaml.safe_load((ROOT / "profiles/overnight.yaml").read_text())["gomoku_generations"]
+    made.append(f"artifacts/models/gomoku/{max(night)}")
+    sources = [page.read_text() for page in PAGES if page.name != "experiments.md"]
+    sources += [path.read_text() for path in (ROOT / "pipeline_src/cli").glob("*.py")]
+    sources += [open_maker(where)[1].EXAMPLE for game in ("amazons", "gomoku") for where in makers_of(game).values()]
+    named = {
+        model for text in sources for model in re.findall(r"artifacts/models/[\w/]+\.\w+", text) if "NN" not in model
+    }
+    assert len(named) > 5
+    assert not {model for model in named if not any(f"{model}/".startswith(f"{out}/") for out in made)}

@@ -79,6 +79,10 @@ class PuctOptions(NamedTuple):
     """Base of the growth of c; with 0, c does not grow."""
     fpu: float = 0.0
     """First-play urgency: an edge without visits has the node's Q less fpu * sqrt(the prior of all visited edges)."""
+    caution: float = 0.0
+    """The best step of a node is the most visited one, or with caution the one with the greatest Q - caution / sqrt(n)
+    (a lower confidence bound, as in Leela Zero 0.17): a step that the search has just found better need not first
+    overtake the visits of another one."""
     fpu_absolute: bool = False
     """Whether an edge without visits has Q = fpu instead."""
     own_visit: bool = True
@@ -192,8 +196,18 @@ def write_roots(
             visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth
 
 
-def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
-    """Return the place of the largest visit count. Ties go to the largest sum of values, then to the first."""
+LEAST_SHARE = 0.1
+"""With caution, the least visits of the best step as a share of those of the most visited one."""
+
+
+def best_of(tries: Ints, worth: npt.NDArray[np.float64], caution: float) -> int:
+    """Return the place of the best of some steps, see `PuctOptions.caution`.
+
+    Of the most visited ones it is that with the largest sum of values; further ties go to the first.
+    """
+    if caution > 0.0:
+        seen = np.flatnonzero(tries >= max(1.0, LEAST_SHARE * tries.max()))
+        return int(seen[np.argmax(worth[seen] / tries[seen] - caution / np.sqrt(tries[seen]))])
     most = np.flatnonzero(tries == tries.max())
     return int(most[np.argmax(worth[most])])
 

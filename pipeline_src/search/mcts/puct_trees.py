@@ -21,8 +21,8 @@ from pipeline_src.search.mcts.puct_forest import (
     Ints,
     PuctOptions,
     RootTable,
+    best_of,
     fullest,
-    most_visited,
     new_forest,
     play_steps,
     write_roots,
@@ -325,7 +325,7 @@ class PuctTrees:
         return float(self.forest.nodes[g, 0]["value"])
 
     def best(self, g: int) -> int:
-        """Return the place of the root's most visited step. Ties go to the largest sum of values.
+        """Return the place of the root's best step, by default the most visited one (`PuctOptions.caution`).
 
         With proven results, a winning step comes first and a losing one last. Without visits it is the likeliest step.
         """
@@ -375,7 +375,7 @@ class PuctTrees:
         same = below["side"] == nodes[node]["side"]
         wins, loses = (below["proof"] == np.where(same, *of) for of in ((WON, LOST), (LOST, WON)))
         chosen = tried[wins] if wins.any() else tried[~loses] if not loses.all() else tried
-        return chosen[most_visited(chosen["tries"], chosen["worth"])]
+        return chosen[best_of(chosen["tries"], chosen["worth"], self.options.caution)]
 
     def _branches(self, g: int) -> int:
         return int(self.forest.nodes[g, 0]["count"]) if self.forest.used_nodes[g] else 0
@@ -419,8 +419,8 @@ def checked(options: PuctOptions) -> PuctOptions:
     Raises:
         ZugwerkError: an option is out of range.
     """
-    c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
-    if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:
-        raise ZugwerkError(f"PUCT cannot search with c={options.c}, c_base={options.c_base}, fpu={options.fpu}")
+    c, c_base, fpu, caution = (float(value) for value in (options.c, options.c_base, options.fpu, options.caution))
+    if not np.isfinite([c, c_base, fpu, caution]).all() or min(c, c_base, caution) < 0:
+        raise ZugwerkError(f"PUCT cannot search with c={c}, c_base={c_base}, fpu={fpu}, caution={caution}")
     flags = options.fpu_absolute, options.own_visit, options.solve, options.share, options.prune
-    return PuctOptions(c, c_base, fpu, *map(bool, flags))
+    return PuctOptions(c, c_base, fpu, caution, *map(bool, flags))

@@ -121,7 +121,7 @@ def save_model(path: Path | str, net: nn.Module, variant: str = "freestyle", hal
 def load_model(path: Path | str) -> ZeroModel:
     """Read a model that `save_model` wrote; the net is on the CPU and in evaluation mode.
 
-    ``load_model("artifacts/models/gomoku/13/best.pt").net(planes)`` gives policy logits and values.
+    ``load_model("artifacts/models/gomoku/10/best.pt").net(planes)`` gives policy logits and values.
 
     Raises:
         ZugwerkError: the file is missing or damaged, or the model is of another game or other rules; names the file.

@@ -131,7 +131,7 @@ def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> l
 class ZeroOptions(Nodes):
     """``zero`` without searches for forced wins."""
 
-    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,simulations=300"
+    EXAMPLE = "zero:artifacts/models/gomoku/10/best.pt,simulations=300"
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
@@ -148,6 +148,8 @@ class ZeroOptions(Nodes):
     """Base of the growth of c with the visits N of a node: ln((1 + N + c_base) / c_base) is added; 0 is no growth."""
     fpu: float = 0.0
     """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
+    caution: NonNegative = 0.0
+    """The move played is the one with the greatest Q - caution / sqrt(visits); 0 is the most visited one."""
     leaves: Count = 1
     """Number of leaves of one tree in a batch."""
     backend: BackendName = "auto"
@@ -224,7 +226,7 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     if around is not None:
         evaluate = around(evaluate, info)
     solve = around is not None and options.search == "puct"
-    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve, share=solve)
+    formula = PuctOptions(options.c, options.c_base, options.fpu, options.caution, solve=solve, share=solve)
     tree = FAST_TREE if info.kind == "lines" else TREE
     nodes = tree if limit.nodes is None else limit.nodes + 2
     searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads)

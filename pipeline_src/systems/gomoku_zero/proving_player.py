@@ -9,6 +9,7 @@ from pydantic import Field
 
 from pipeline_src.games.gomoku.board import GomokuState, format_variant, parse_variant
 from pipeline_src.players.player import OneBoard, Player
+from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku.net_solver import NetSolver
 from pipeline_src.search.gomoku.patterns import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
@@ -27,9 +28,11 @@ class ProvingOptions(ZeroOptions):
     alone, unless ``fours`` or ``solver`` is given. The default limit is 300 simulations per move.
     """
 
-    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,movetime=300"
+    EXAMPLE = "zero:artifacts/models/gomoku/10/best.pt,movetime=300"
     VARIANTS = ("zero:simulations=300", "zero:search=gumbel", "zero:solver=200")
 
+    caution: NonNegative = 1.0
+    """The move played is the one with the greatest Q - caution / sqrt(visits); 0 is the most visited one."""
     fours: Number = 40
     """Number of positions of each search by fours; 0 is no search, as on boards with lines of more than five."""
     solver: Number = 0

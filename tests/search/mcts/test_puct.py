@@ -59,7 +59,7 @@ def test_a_search_on_time_continues_in_the_last_tree(rules):
         return hashed(states, steps, counts)
 
     puct, state = Puct(noting, nodes=4096), rules.initial_state(6)
-    found = puct.search(state, Limit(movetime_ms=200))
+    found = puct.search(state, Limit(nodes=400, movetime_ms=60_000))
     after = rules.play(state, found.action)
     for reply, limit, new in (
         (found.pv[1], Limit(movetime_ms=10), False),
@@ -147,6 +147,23 @@ def test_temperature_goes_from_the_most_visited_to_the_visits():
     assert {sample_step(steps, visits, rng, temperature=0.01) for _ in range(200)} == {7}
 
 
+def test_with_caution_the_best_step_has_the_greatest_bound():
+    differ = 0
+    for state in random_states(20, 6, seed=6):
+        found = {}
+        for caution in (0.0, 0.3, 1000.0):
+            trees = PuctTrees(state, 1, hashed, PuctOptions(caution=caution))
+            trees.plant(0, state)
+            trees.simulate(np.array([60], np.int32))
+            found[caution] = trees.best(0)
+        visits, q = trees.visits(0), trees.q(0)
+        seen = [k for k in range(len(visits)) if visits[k] >= 0.1 * visits.max()]
+        assert found[0.3] == max(seen, key=lambda k: q[k] - 0.3 / visits[k] ** 0.5)
+        assert visits[found[0.0]] == visits[found[1000.0]] == visits.max()
+        differ += found[0.3] != found[0.0]
+    assert differ > 0
+
+
 @pytest.mark.parametrize("state", [board.initial_state(6), count_state()])
 def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
     actions = np.empty(kernels.max_actions(state), np.int32)
@@ -180,6 +197,8 @@ def test_unsearchable_positions_are_refused():
         Puct(uniform).search_many([board.initial_state(6), board.initial_state(8)], Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="c=-1"):
         PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
+    with pytest.raises(ZugwerkError, match="caution=-1"):
+        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(caution=-1.0))
     assert Puct(uniform).search_many([], Limit(nodes=1)) == []
 
 

@@ -79,6 +79,14 @@ def test_it_takes_a_win_and_stops_one(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "caution"),
+    [("", 1.0), (",movetime=50,fours=0", 1.0), (",movetime=50,caution=0.5", 0.5), (",simulations=20", 0.0)],
+)
+def test_caution_is_for_searches_that_are_not_a_nets_alone(model: Path, options: str, caution: float) -> None:
+    assert player(f"zero:{model}{options}").puct.options.caution == caution
+
+
+@pytest.mark.parametrize(
     ("options", "by_fours", "by_threats"),
     [
         ("", 40, 0),
