@@ -91,6 +91,8 @@ class PuctPlayerOptions(Nodes):
     """Base of the growth of c with the visits N of a node: ln((1 + N + c_base) / c_base) is added; 0 is no growth."""
     fpu: float = FORMULA.fpu
     """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
+    caution: NonNegative = 1.0
+    """The step played is the one with the greatest Q - caution / sqrt(visits); 0 is the most visited one."""
 
 
 def amazons_puct(options: PuctPlayerOptions) -> Player:
@@ -103,7 +105,7 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
 
     def load(model: str) -> PuctPlayer:
         nets = open_nets(model, options.backend, options.batch)
-        formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=True)
+        formula = PuctOptions(options.c, options.c_base, options.fpu, options.caution, solve=True)
         tree = TREE if limit.nodes is None else limit.nodes + 2
         searcher = Puct(SettlingEvaluator(nets), formula, tree, options.leaves, options.share)
         return PuctPlayer(searcher, limit, nets)
