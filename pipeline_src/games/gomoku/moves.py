@@ -25,7 +25,7 @@ from pipeline_src.games.gomoku.board import (
     WON,
     GomokuState,
 )
-from pipeline_src.games.gomoku.renju import forbidden
+from pipeline_src.games.gomoku.renju import count_near, forbidden, may_be_forbidden
 from pipeline_src.games.gomoku.rows import At, line_at
 from pipeline_src.jit import njit
 
@@ -105,18 +105,19 @@ def write_actions(state: GomokuState, out: Ids) -> int:
     if state.turn[STANDING] != GOING:
         return 0
     cells, count = state.board.flat, 0
+    if state.turn[RULE] == RENJU and state.turn[SIDE] == FIRST:
+        width = state.board.shape[1]
+        count_near(state.board, out)  # the counts of cells that are still to come lie behind the cells written
+        for cell in range(state.board.size):
+            doubtful = may_be_forbidden(int(out[At(cell)]))
+            if cells[cell] == EMPTY and not (doubtful and forbidden(state.board, cell // width, cell % width)):
+                out[At(count)] = cell
+                count += 1
+        return count
     for cell in range(state.board.size):
         out[At(count)] = cell  # without a branch: the next write replaces a cell that is not empty
         count += int(cells[cell] == EMPTY)
-    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
-        return count
-    kept, width = 0, state.board.shape[1]
-    for i in range(count):
-        cell = int(out[At(i)])
-        if not forbidden(state.board, cell // width, cell % width):
-            out[At(kept)] = cell
-            kept += 1
-    return kept
+    return count
 
 
 @njit(cache=True)

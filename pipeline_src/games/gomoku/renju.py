@@ -28,6 +28,10 @@ WHAT = "six in a row, two fours or two threes"
 DEEPEST = 8
 """Longest sequence of stones that is examined to decide whether a three is a three; a ninth stone counts as allowed."""
 Word: Any = np.uint64
+REACH = 4
+"""A black stone further away on a line adds nothing to an overline, a four or a three of a cell."""
+TWOS, FOURS, TOPS = 0x7E7E7E7E, 0x7C7C7C7C, 0x80808080
+"""Added to four bytes, these set the top bit of each byte of at least 2, or of at least 4."""
 
 
 @njit(cache=True)
@@ -113,6 +117,39 @@ def forbidden(board: Board, row: int, column: int) -> bool:
         return bool(_two_threes(board, row, column))
     board[At(row), At(column)] = EMPTY
     return bool(verdict == BAD)
+
+
+@njit(cache=True)
+def count_near(board: Board, near: npt.NDArray[np.int32]) -> None:
+    """Count the black stones within `REACH` of each cell, in a byte for each of the four directions.
+
+    Args:
+        board: int8 [H, W].
+        near: [>= H * W]; its first so many become the counts.
+    """
+    height, width = board.shape
+    for cell in range(board.size):
+        near[At(cell)] = 0
+    for row in range(height):
+        for column in range(width):
+            if board[At(row), At(column)] != BLACK:
+                continue
+            for d in range(4):
+                down, right = _step(d)
+                for distance in range(-REACH, REACH + 1):
+                    r, c = row + distance * down, column + distance * right
+                    if distance != 0 and on_board(board, r, c):
+                        near[At(r * width + c)] += 1 << 8 * d
+
+
+@njit(cache=True)
+def may_be_forbidden(near: int) -> bool:
+    """Whether a cell with these counts of `count_near` can be forbidden at all.
+
+    Two threes or fours on two lines have two other stones each, two fours on one line four, and so has an overline.
+    """
+    twos = (near + TWOS) & TOPS
+    return bool(twos & (twos - 1) != 0 or (near + FOURS) & TOPS != 0)
 
 
 @njit(cache=True)

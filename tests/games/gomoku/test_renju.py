@@ -51,6 +51,20 @@ def test_dense_boards_against_the_slow_rules(seed):
     assert min(found) > 40
 
 
+@pytest.mark.parametrize("side", [9, 15, 20])
+def test_legal_cells_are_those_that_are_not_forbidden(side):
+    rng, forbidden_cells = np.random.default_rng(side), 0
+    for _ in range(60):
+        draw, share = rng.random((side, side)), rng.uniform(0.1, 0.45)
+        stones = np.where(draw < share, 1, np.where(draw > 1 - rng.uniform(0, 0.15), 2, 0)).astype(np.int8)
+        state = setup.from_board(stones, board.FIRST, "renju")
+        if gomoku.winner(state) is None:
+            expected = [r * side + c for r, c in np.argwhere(stones == 0).tolist() if not forbidden(stones, r, c)]
+            assert gomoku.legal_actions(state).tolist() == expected
+            forbidden_cells += int((stones == 0).sum()) - len(expected)
+    assert forbidden_cells > 20
+
+
 CROSS = "9/9/4x4/4x4/2xx5/9/9/o1o1o1o2/9 b renju"
 AT_CROSS = 4 * 9 + 4
 
