@@ -58,6 +58,7 @@ MATCHES: dict[str, tuple[str, str, int, str, int]] = {
     "score_zero_vs_engine_20": ("zero:movetime=300", "engine:movetime=300", 20, "freestyle", 100),
     "score_zero_vs_engine_exact": ("zero:movetime=300", "engine:movetime=300", 15, "exact", 100),
     "score_zero_vs_engine_renju": ("zero:movetime=300", "engine:movetime=300", 15, "renju", 100),
+    "score_zero_vs_engine_caro": ("zero:movetime=300", "engine:movetime=300", 15, "caro", 100),
 }
 """Player A, whose score is reported, player B, board, rule and games, by figure or, where there is none, by name."""
 

@@ -21,6 +21,7 @@ SYSTEM = System(
         "score_zero_vs_engine_20": Figure("zero: score against engine, 300 ms a move, 20x20", "score"),
         "score_zero_vs_engine_exact": Figure("zero: score against engine, 300 ms a move, 15x15, exact lines", "score"),
         "score_zero_vs_engine_renju": Figure("zero: score against engine, 300 ms a move, 15x15, Renju", "score"),
+        "score_zero_vs_engine_caro": Figure("zero: score against engine, 300 ms a move, 15x15, Caro", "score"),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
         **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju", "caro")},
@@ -35,5 +36,6 @@ SYSTEM = System(
         "score_zero_vs_engine_20": "`zero` against `engine`, 300 ms a move, 20x20",
         "score_zero_vs_engine_exact": "`zero` against `engine`, 300 ms a move, 15x15, exact lines",
         "score_zero_vs_engine_renju": "`zero` against `engine`, 300 ms a move, 15x15, Renju",
+        "score_zero_vs_engine_caro": "`zero` against `engine`, 300 ms a move, 15x15, Caro",
     },
 )
