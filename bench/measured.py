@@ -50,7 +50,7 @@ def run_stage(folder: Path, stage: str, *words: str) -> None:
 def match_options(doc: str | None, workers: int) -> argparse.ArgumentParser:
     """Return a parser with the options of all commands that play matches."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="measure only names with this text in them")
+    parser.add_argument("--only", default="", help="measure only this name, or names with this text in them")
     parser.add_argument("--workers", type=int, default=workers, help="games at the same time, one core each")
     parser.add_argument("--games", type=int, help="play at most so many games of each match")
     return parser

@@ -86,7 +86,7 @@ def main() -> None:
     if options.positions:
         for name, row in solved(options.positions).items():
             put(name, row, "positions that a strong engine announced as won")
-    for name in (name for name in NAMES if options.only in name):
+    for name in [options.only] if options.only in NAMES else [name for name in NAMES if options.only in name]:
         if name == "renju_suite":
             put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
         elif name == "late_moves":
