@@ -99,8 +99,8 @@ def test_solver_with_net_takes_the_boards_net():
 
 
 def test_board_without_net_is_named_with_those_that_have_one():
-    with pytest.raises(ZugwerkError, match=r"no net for 15x15 caro comes .* nets for .*15x15 freestyle.*zero:MODEL"):
-        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(15, "caro"))
+    with pytest.raises(ZugwerkError, match=r"no net for 15x15 caro-4 comes .* nets for .*15x15 freestyle.*zero:MODEL"):
+        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(15, "caro-4"))
     with pytest.raises(ZugwerkError, match=r"no net for 8x8 standard comes .* nets for 10x10 standard"):
         build_player("amazons", "nets").check(get_game("amazons").initial_state(8))
     build_player("amazons", "nets").check(get_game("amazons").initial_state(10, "cross"))
