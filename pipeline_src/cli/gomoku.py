@@ -211,11 +211,7 @@ def openings(
 
 @app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")
 def brain(
-    player: str | None = typer.Option(
-        None,
-        "--player",
-        help="Player, e.g. zero:MODEL.  [default: zero where it has a net for the rule, else engine; movetime=1000]",
-    ),
+    player: str = typer.Option("zero:movetime=1000", "--player", help="Player, e.g. zero:MODEL."),
     margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time that are reserved for delays."),
     seed: int = typer.Option(0, min=0, help="Seed of random choices."),
     verbose: bool = typer.Option(False, "--verbose", help="Write the result of each search as a MESSAGE."),

@@ -22,6 +22,7 @@ from pipeline_src.arena.gomocup.settings import Settings
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.players.engines.gomocup_text import RULES
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.player import OneBoard
 from pipeline_src.players.searching import SearchPlayer
@@ -188,20 +189,12 @@ def test_a_rule_counts_before_and_after_the_board_is_opened(brain, lines):
     assert one.session._board.variant == "renju"
 
 
-def test_without_a_player_the_rule_decides_who_plays(brain):
-    one = brain(None)
-    assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", "zero:movetime=1000 or engine:movetime=1000")]
+def test_the_default_player_has_a_net_for_every_rule(brain):
+    one = brain("zero:movetime=1000")
     one.send("INFO timeout_turn 200")
-    for rule, name in ((0, "zero"), (8, "engine"), (0, "zero")):
+    for k, rule in enumerate(RULES):
         one.send(f"INFO rule {rule}")
-        assert one.ask("RESTART" if rule else "START 6", "TURN 2,2", count=2)[0] == "OK"
-        assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", f"{name}:movetime=1000")]
-    one.send("INFO rule 8")
-    answer = one.ask("TURN 0,0")[0]
-    while answer.startswith("MESSAGE"):  # kernels of the other player that no run before has compiled
-        answer = one.answers.get(timeout=240)
-    assert re.fullmatch(r"\d,\d", answer)
-    assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", "engine:movetime=1000")]
+        assert one.ask("RESTART" if k else "START 6", "TURN 2,2", count=2)[0] == "OK"
 
 
 def test_the_rule_decides_who_has_won(brain):

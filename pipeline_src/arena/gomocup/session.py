@@ -14,16 +14,12 @@ from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku.board import format_variant
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
-from pipeline_src.players.packaged import has_net
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.registry import build_player, limits_in, players_of
 from pipeline_src.players.turn_time import thinking_ms
 from pipeline_src.search.limits import Limit
 
-BY_NET, ELSE = "zero:movetime=1000", "engine:movetime=1000"
-"""Default players: of rules for which the package has a net, and of the others."""
 MARGIN_MS = 100.0
 END_S = 0.5
 """Seconds to finish after ``END``. A manager kills a program that does not end within a second."""
@@ -44,7 +40,7 @@ class Session:
 
     def __init__(
         self,
-        player: str | None,
+        player: str,
         write: Callable[[str], None],
         seed: int = 0,
         margin_ms: float = MARGIN_MS,
@@ -54,8 +50,7 @@ class Session:
 
         Args:
             player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time, it
-                replaces the text's time limit; a depth or a number of nodes in the text still applies. None is the
-                default player of the board's rule.
+                replaces the text's time limit; a depth or a number of nodes in the text still applies.
             write: receives the answers.
             seed: seed of all random choices.
             margin_ms: part of a turn's time that is reserved for delays.
@@ -173,8 +168,6 @@ class Session:
     def _seat(self, board: Board) -> None:
         """Make the player, or the one of another level if that has changed, and let it begin a game."""
         text = f"level:{self._settings.level}" if self._settings.level else self._text
-        if text is None:
-            text = BY_NET if has_net("gomoku", format_variant(board.start)) else ELSE
         if self._player is None or text != self._seated:
             player, given = build_player("gomoku", text), limits_in("gomoku", text)
             if self._player is not None and self._preparation is not None:
@@ -210,9 +203,6 @@ class Session:
             self._fit_memory()
         elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
-            if self._text is None:
-                self._seat(self._board)
-                self._fit_memory()
         elif changed == "level":
             self._change_level(level)
 
@@ -247,7 +237,7 @@ class Session:
         self._write("OK")
 
     def _about(self, _: list[str]) -> None:
-        player = self._seated or self._text or f"{BY_NET} or {ELSE}"
+        player = self._seated or self._text
         facts = {"name": "Zugwerk", "version": __version__, "author": "the Zugwerk authors", "player": player}
         self._write(", ".join(f'{key}="{value}"' for key, value in facts.items()))
 
