@@ -5,6 +5,7 @@ import datetime
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,12 @@ def match_options(doc: str | None, workers: int) -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=workers, help="games at the same time, one core each")
     parser.add_argument("--games", type=int, help="play at most so many games of each match")
     return parser
+
+
+def chosen(only: str, names: Iterable[str]) -> list[str]:
+    """Return the names that ``--only`` asks for: the one that it is, or else those with this text in them."""
+    every = list(names)
+    return [only] if only in every else [name for name in every if only in name]
 
 
 def line(match: Match) -> str:

@@ -17,7 +17,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from bench.measured import about, count, known, line, match_options
+from bench.measured import about, chosen, count, known, line, match_options
 from bench.strength.brain_clock import busy_process, late_moves
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, journal_of, pairs_of, run_match
@@ -73,8 +73,9 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=MOVES, help="number of moves of late_moves")
     options = parser.parse_args()
     found: dict[str, Match] = {}
+    wanted = chosen(options.only, [*MATCHES, "late_moves"])
     for name, (a, b, games, seed) in MATCHES.items():
-        if options.only in name:
+        if name in wanted:
             if OLD in (a, b):
                 unpack(PREVIOUS, WORK / PREVIOUS[:12])
             spec = _spec(name, a, b, min(games, options.games or games), seed)
@@ -84,7 +85,7 @@ def main() -> None:
             found[name] = _so_far(_spec(name, a, b, games, seed), journal_of(WORK / f"{name}.parquet"))
     origin, before = about(COMMAND, DATA), known(OUT)
     made = figures(found)
-    if options.only in "late_moves":
+    if "late_moves" in wanted:
         with busy_process():
             made["late_moves"] = late_moves("amazons", "uci", PROGRAM, TURN_MS, options.moves, 10)
         print(f"late_moves: {made['late_moves']}", flush=True)

@@ -6,7 +6,7 @@ same command continues with the missing pairs. Example: ``python -m bench.streng
 
 from pathlib import Path
 
-from bench.measured import about, known, line, match_options
+from bench.measured import about, chosen, known, line, match_options
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
@@ -28,7 +28,7 @@ def main() -> None:
     options = match_options(__doc__, workers=2).parse_args()
     made, found = known(OUT), dict(known(OUT).get("matches", {}))
     for seed, (name, (a, b, games)) in enumerate(MATCHES.items()):
-        if options.only in name:
+        if name in chosen(options.only, MATCHES):
             spec = MatchSpec("amazons", a, b, min(games, options.games or games), "random:2", 10, seed=seed)
             match = run_match(spec, WORK / f"{name}.parquet", Parallel(workers=options.workers))
             print(line(match), flush=True)

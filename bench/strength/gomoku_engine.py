@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.measured import about, known, match_options
+from bench.measured import about, chosen, known, match_options
 from bench.strength.brain_clock import busy_process, late_moves
 from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.match import MatchSpec, run_match
@@ -86,7 +86,7 @@ def main() -> None:
     if options.positions:
         for name, row in solved(options.positions).items():
             put(name, row, "positions that a strong engine announced as won")
-    for name in [options.only] if options.only in NAMES else [name for name in NAMES if options.only in name]:
+    for name in chosen(options.only, NAMES):
         if name == "renju_suite":
             put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
         elif name == "late_moves":

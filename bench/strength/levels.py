@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from bench.measured import about, known, match_options
+from bench.measured import about, chosen, known, match_options
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec
@@ -47,13 +47,13 @@ HEAD = """\
 def main() -> None:
     """Play, and write after each ladder; ladders that are not played this time stay."""
     options = match_options(__doc__, workers=1).parse_args()
-    for ladder in ladders(file=FILE):
-        if options.only not in name_of(ladder):
-            continue
+    found = {name_of(ladder): ladder for ladder in ladders(file=FILE)}
+    for name in chosen(options.only, found):
+        ladder = found[name]
         matches = play(ladder, options.games or GAMES, Parallel(workers=options.workers))
         rated, elo_range = rate(ladder, matches)
         print(
-            name_of(ladder),
+            name,
             *(f"\n{one.elo:6.0f} {one.low:6.0f} {one.high:6.0f} {one.player}" for one in rated.levels),
             flush=True,
         )

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.measured import about, count, known, match_options
+from bench.measured import about, chosen, count, known, match_options
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import run_main
@@ -81,7 +81,7 @@ def main() -> None:
     found: dict[str, DepthMatch] = {}
     with setting.journal:
         for number, (name, (a, b, games)) in enumerate(MATCHES.items()):
-            if options.only in name:
+            if name in chosen(options.only, MATCHES):
                 pairs = -(-min(games, options.games or games) // 2)
                 found[name] = setting.play(a, b, pairs, [1, number])
                 print(f"{name}: {_line(found[name])}", flush=True)

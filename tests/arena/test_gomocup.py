@@ -195,6 +195,11 @@ def test_the_default_player_has_a_net_for_every_rule(brain):
     for k, rule in enumerate(RULES):
         one.send(f"INFO rule {rule}")
         assert one.ask("RESTART" if k else "START 6", "TURN 2,2", count=2)[0] == "OK"
+        assert one.ask("ABOUT") == [ABOUT.replace("PLAYER", "zero:movetime=1000")]
+    answer = one.ask("TURN 0,0")[0]
+    while answer.startswith("MESSAGE"):  # kernels that no run before has compiled
+        answer = one.answers.get(timeout=240)
+    assert re.fullmatch(r"\d,\d", answer)
 
 
 def test_the_rule_decides_who_has_won(brain):
