@@ -13,9 +13,9 @@ Examples:
 import io
 import math
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from bench.measured import about, chosen, count, known, line, match_options
 from bench.strength.brain_clock import busy_process, late_moves
@@ -107,11 +107,11 @@ def unpack(revision: str, folder: Path) -> None:
     """
     if folder.exists():
         return
-    archive = subprocess.run(["git", "archive", revision], capture_output=True, check=False)
+    archive = subprocess.run(["git", "archive", "--format=zip", revision], capture_output=True, check=False)
     if archive.returncode:
         raise ZugwerkError(f"revision {revision} cannot be unpacked: {archive.stderr.decode().strip()}; fetch it")
-    with written_aside(folder) as aside, tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(aside, filter="data")
+    with written_aside(folder) as aside, ZipFile(io.BytesIO(archive.stdout)) as files:
+        files.extractall(aside)
 
 
 def _so_far(spec: MatchSpec, path: Path) -> Match:

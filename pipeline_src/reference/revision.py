@@ -3,7 +3,6 @@
 import io
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
@@ -146,8 +146,9 @@ def _extract(commit: str, project: Path, folder: Path) -> None:
     there = _git(project, "ls-tree", "-z", "--name-only", commit, "--", *FILES).decode().split("\0")
     paths = [path for path in there if path]
     if paths:
-        with tarfile.open(fileobj=io.BytesIO(_git(project, "archive", commit, "--", *paths))) as archive:
-            archive.extractall(folder, filter="data")
+        # A zip, because tarfile can keep members inside the folder only from Python 3.11.4 on.
+        with ZipFile(io.BytesIO(_git(project, "archive", "--format=zip", commit, "--", *paths))) as archive:
+            archive.extractall(folder)
     params = read_tree(folder / PARAMS_FILE) if (folder / PARAMS_FILE).exists() else {}
     for path, digest in Lock(folder, params).digests("artifacts/reports/").items():
         _copy(_cache(project), digest, folder / path)

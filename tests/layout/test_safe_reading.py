@@ -40,6 +40,7 @@ def calls(tree):
 
 def complaints(tree):
     """Lines of a syntax tree that could run what they read, each with the reason."""
+    imported = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -47,6 +48,7 @@ def complaints(tree):
             modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
+        imported.update(modules)
         for module in RUNS_WHAT_IT_READS.intersection(modules):
             yield f"{node.lineno}: imports {module}"
     for name, given, node in calls(tree):
@@ -59,8 +61,8 @@ def complaints(tree):
             yield f"{node.lineno}: a checkpoint is taken up without weights_only=True"
         if name in ("numpy.load", "numpy.save", "numpy.savez") and given.get("allow_pickle") is not False:
             yield f"{node.lineno}: {name} without allow_pickle=False"
-        if last in ("extract", "extractall") and given.get("filter") != "data":
-            yield f"{node.lineno}: {name} without filter='data'"
+        if last in ("extract", "extractall") and ("zipfile" not in imported or "tarfile" in imported):
+            yield f"{node.lineno}: {name}, which a tar could lead out of its folder"  # its filter is not in 3.11.2
         if name == "jinja2.Environment" and not any(k.arg == "autoescape" for k in node.keywords):
             yield f"{node.lineno}: jinja2 without autoescape"
 
@@ -84,7 +86,8 @@ def test_no_reader_executes_its_input():
         "import subprocess\nsubprocess.run(text, shell=True)",
         "import os\nos.system(text)",
         "eval(text)",
-        "tar.extractall(folder)",
+        "import tarfile\ntarfile.open(path).extractall(folder)",
+        "import tarfile, zipfile\ntar.extractall(folder, filter='data')",
         "trainer.fit(module, ckpt_path=path)",
         "from jinja2 import Environment\nEnvironment(loader=x)",
     ],
