@@ -22,6 +22,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Nets this small lose more than they gain by a second thread, most of all where the tests run side by side.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# DVC would report the commands of checkouts that a test makes, and leave each report in the temporary folder.
+os.environ["DVC_NO_ANALYTICS"] = os.environ["DO_NOT_TRACK"] = "1"
+
 # On a fresh machine the first example also compiles the kernels, which takes far longer than all the others.
 settings.register_profile("zugwerk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("zugwerk")
