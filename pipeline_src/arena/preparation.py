@@ -1,39 +1,40 @@
-"""`Preparation`: compile a player's kernels in the background of a conversation."""
+"""`Preparation`: compile kernels in the background of a conversation."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from pipeline_src.games.game import Game
 from pipeline_src.games.kernels import rules_need
-from pipeline_src.jit.needs import ready
+from pipeline_src.jit.needs import Need, ready
 from pipeline_src.jit.parts import plainly
-from pipeline_src.players.player import Bounds, Player, Position
+from pipeline_src.players.player import Bounds, Position
 from pipeline_src.search.clock import expected_plies, movetime_ms
 
 MANY = 1 << 20
 """Number of legal actions assumed for a position in which they are not counted."""
 SHARE = 0.5
-"""Share of a move's time to wait for the player's kernels. The rest is for the search."""
+"""Share of a move's time to wait for the kernels. The rest is for the search."""
 
 
 class Preparation:
-    """Compiles or loads the kernels of the rules and of a player, in a thread of its own."""
+    """Compiles or loads the kernels of the rules and of a search, in a thread of its own."""
 
-    def __init__(self, player: Player, start: Any) -> None:
+    def __init__(self, needs: Callable[[Any], list[Need]], start: Any) -> None:
         """Start the thread.
 
         Args:
-            player: as `registry.build_player` makes it.
+            needs: kernels of the search from a start, such as `Player.needs`.
             start: a state of the game.
         """
-        self._player, self._start = player, start
+        self._needs, self._start = needs, start
         self._done, self._stopped = threading.Event(), threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         try:
-            ready([*rules_need(self._start), *self._player.needs(self._start)], self._stopped)
+            ready([*rules_need(self._start), *self._needs(self._start)], self._stopped)
         finally:  # a kernel that could not be compiled raises its error at the call
             self._done.set()
 

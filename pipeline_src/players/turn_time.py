@@ -10,6 +10,8 @@ AT_ONCE_MS = 20.0
 LEAST_MS = 1.0
 PLIES_A_ROW, AT_LEAST = 3, 16
 """Expected plies of a whole game for each row of the board; expected further plies of a game that lasts longer."""
+ANSWER_MS = 10.0
+"""Milliseconds reserved for each answer until the board is full; at most three quarters of the time left."""
 LAGS = 200
 """Number of moves for whose margins the time of a whole match suffices, if nothing is searched."""
 
@@ -39,6 +41,7 @@ def thinking_ms(
         times.append(AT_ONCE_MS if timeout_turn == 0 else max(timeout_turn / 2, timeout_turn - margin))
     if left is not None:
         own = max(left - margin, left / 2, LEAST_MS)
+        own -= min(0.75 * own, ANSWER_MS * (cells - played) / 2)
         clock = Clock(own, own)
         lag = margin if match is None else min(margin, match / LAGS)
         times.append(movetime_ms(clock, played, expected_plies(played, cells), lag, even=True))

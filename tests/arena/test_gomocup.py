@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -211,8 +212,32 @@ def test_the_rule_decides_who_has_won(brain):
     full = [*six, "3,0,2", "8,9,1"]
     assert one.ask("BOARD", *full, "DONE") == ["6,0"]
     one.send("INFO rule 0")
+    assert one.ask("TURN 9,9") == ["ERROR the game is over"]
     assert one.ask("BOARD", *full, "DONE") == ["ERROR the game is over"]
-    assert one.ask("TURN 9,9")[0] == "ERROR the game is over"
+    one.send("INFO rule 1")
+    assert one.ask("TURN 9,9") == ["7,0"]
+    assert one.session._board.played == len(full) + 3, "no stone was lost"
+    assert one.silent()
+
+
+def test_a_rule_that_forbids_a_stone_keeps_all(brain):
+    one = brain()
+    one.ask("START 15")
+    overline = ["7,5,2", "0,14,1", "7,6,2", "2,14,1", "5,7,2", "4,14,1", "6,7,2", "6,14,1", "7,7,2"]
+    assert one.ask("BOARD", *overline, "DONE") == ["0,0"]
+    one.send("INFO rule 4")  # a stone on 7,7 makes two threes
+    assert one.silent()
+    assert (one.session._board.played, one.session._board.variant) == (10, "renju")
+    assert one.ask("TURN 1,0") == ["2,0"]
+    assert one.ask("RESTART", "BEGIN", count=2) == ["OK", "0,0"]
+
+
+def test_the_net_of_a_rule_is_open_before_the_first_move(brain):
+    one = brain("zero")
+    one.ask("START 6")
+    one.send("INFO rule 4")
+    assert one.silent()
+    assert [board.variant for board in one.session._player._players] == ["freestyle", "renju"]
 
 
 BLACK_AHEAD = ["7,7", "14,0", "8,8"]
@@ -257,6 +282,19 @@ def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypa
     placed = one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE")[0].split()
     assert len({*placed, *WHITE_AHEAD}) == 5
     assert one.ask("SWAP2BOARD", *WHITE_AHEAD, *placed, "DONE")[0] in ("SWAP", "1,0"), "of five stones a side is chosen"
+
+
+def test_swap2_does_not_wait_for_its_kernels(brain, monkeypatch):
+    go = threading.Event()
+    monkeypatch.setattr(session, "needs", lambda state: go.wait(60) and swap2.needs(state))
+    one = brain()
+    one.ask("START 15")
+    one.send("INFO timeout_turn 100")
+    answers = one.ask("SWAP2BOARD", "DONE", count=2)
+    assert answers == ["MESSAGE kernels are still being compiled: chosen without a search", "0,0 1,0 2,0"]
+    go.set()
+    one.send("INFO timeout_turn 100000")
+    assert len(one.ask("SWAP2BOARD", "DONE")[0].split()) == 3
 
 
 def test_swap1_has_no_third_choice():
@@ -389,11 +427,12 @@ def test_thinking_ends_before_its_time(turn, left, used, played):
 
 
 def test_match_time_is_never_exhausted():
-    """Two hundred moves, the most that a board of 20x20 has for a side."""
-    left = 30_000.0
-    for played in range(0, 400, 2):
-        left -= thinking_ms(None, left, 0, 100, played, 400) + 3
-        assert left > 0, played
+    """Of all cells of a board each side fills half, and every answer costs some milliseconds besides its search."""
+    for size, match, cost in ((20, 30_000, 10), (20, 8_000, 7), (15, 5_000, 10), (15, 2_000, 5), (25, 15_000, 5)):
+        left = float(match)
+        for played in range(0, size * size, 2):
+            left -= thinking_ms(None, left, 0, 100, played, size * size, match) + cost
+            assert left > 0, (size, match, played)
 
 
 def test_match_time_is_divided_over_expected_moves():
@@ -409,6 +448,22 @@ def test_settings():
     assert (settings.match_ms, settings.time_left, settings.game_type) == (None, 0, 2)
     settings.read(["folder", "a", "b"])
     assert settings.folder == "a b"
+    for name in ("timeout_turn", "timeout_match"):
+        settings.read([name, "2147483647"])
+    assert (settings.turn_ms, settings.match_ms) == (None, None), "nobody waits for weeks"
+
+
+def test_time_left_counts_in_any_order_of_the_settings(brain):
+    one = brain()
+    told, match = "INFO time_left 300", "INFO timeout_match 60000"
+    for lines in ((told, "START 15"), (told, match, "RESTART"), (match, told, match, "RESTART")):
+        one.send(*lines)
+        assert one.answers.get(timeout=240) == "OK"
+        assert one.session._left == 300, lines
+        one.ask("BEGIN")
+    assert one.session._left <= 300
+    one.ask("RESTART")
+    assert one.session._left == 60_000
 
 
 def test_position_with_a_finishing_order_is_set_up():

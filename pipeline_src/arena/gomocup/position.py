@@ -10,7 +10,18 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import BLACK, FIRST, LINE_LENGTH, MAX_SIDE, PLY, SECOND, WHITE, GomokuState
+from pipeline_src.games.gomoku.board import (
+    BLACK,
+    DRAWN,
+    FIRST,
+    LINE_LENGTH,
+    MAX_SIDE,
+    PLY,
+    SECOND,
+    STANDING,
+    WHITE,
+    GomokuState,
+)
 from pipeline_src.games.gomoku.moves import any_line
 from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
@@ -101,10 +112,19 @@ class Board:
 
     @plainly()
     def change_rule(self, variant: str) -> None:
-        """Continue the game by another rule."""
-        start = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
-        self.variant, self.start = variant, start
-        self._replay(self.actions)
+        """Continue the game by another rule. If that rule refuses a move, the stones stay, without a history."""
+        start: Any = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
+        state, actions = start, list(self.actions)
+        for action in actions:
+            if not gomoku.is_legal(state, action):  # forbidden, or the game is over
+                side = int(gomoku.to_play(self.state))
+                start = state = from_board(self.state.board, side, variant)
+                if any_line(start, BLACK if side == FIRST else WHITE):
+                    start.turn[STANDING] = DRAWN  # the other side moved after the end, so nobody wins by the last move
+                actions = []
+                break
+            state = gomoku.play(state, action)
+        self.variant, self.start, self.state, self.actions = variant, start, state, actions
 
     @plainly()
     def set_up(self, stones: Sequence[tuple[int, int]]) -> None:

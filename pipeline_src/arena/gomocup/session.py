@@ -9,7 +9,7 @@ import numpy as np
 from pipeline_src import __version__
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings, resident_bytes
-from pipeline_src.arena.gomocup.swap2 import choose, first_stones
+from pipeline_src.arena.gomocup.swap2 import choose, first_stones, needs
 from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
@@ -62,9 +62,11 @@ class Session:
         self._given: Limit | None = None
         self._ended, self._notes = False, list[str]()
         self._preparation: Preparation | None = None
+        self._choices: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
+        self._told = False  # whether the manager has sent the time left since the last move
         self._rng = np.random.default_rng(seed)
         self._listing: tuple[str, list[str]] | None = None
         self._thread = SearchThread(self._fail)
@@ -162,7 +164,9 @@ class Session:
         else:
             self._ready(board, START_MS)  # if not ready: OK at once, and moves without a search until all is compiled
         self._fit_memory()
-        self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
+        self._board, self._rng = board, np.random.default_rng(self._seed)
+        if not self._told:
+            self._left = self._settings.match_ms
         self._write("OK")
 
     def _seat(self, board: Board) -> None:
@@ -174,7 +178,7 @@ class Session:
                 self._preparation.stop()
                 self._player.close()
             self._player, self._given, self._seated = player, given, text
-            self._preparation = Preparation(player, board.start)
+            self._preparation = Preparation(player.needs, board.start)
         self._player.new_game()
 
     def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
@@ -194,15 +198,18 @@ class Session:
             self._notes.append(str(error))  # INFO has no answer, and the manager reads none
             return
         settings = self._settings
-        if changed == "timeout_match":
+        if changed == "timeout_match" and not self._told:
             self._left = settings.match_ms
         elif changed == "time_left":
-            told = settings.time_left
+            told, self._told = settings.time_left, True
             self._left = None if told is None or told >= ENDLESS_MS else told
         elif changed == "max_memory":
             self._fit_memory()
         elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
+            if self._refusal(self._board) is None:
+                self._ready(self._board, 0)  # opens the rule's net before the clock of a move runs
+            self._fit_memory()
         elif changed == "level":
             self._change_level(level)
 
@@ -295,8 +302,11 @@ class Session:
             movetime = self._bounds(player, board, begin).movetime_ms
             seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
             placed: str | tuple[int, ...]
-            if not self._ready(board, movetime, search.stopped):  # no choice without kernels
+            if self._choices is None:
+                self._choices = Preparation(needs, board.start)
+            if not self._choices.wait(movetime, search.stopped):
                 placed = "stay" if cells else UNJUDGED
+                self._notes.append("kernels are still being compiled: chosen without a search")
             elif cells:
                 placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
             else:
@@ -334,6 +344,7 @@ class Session:
         else:
             thought = Thought(any_move(get_game("gomoku"), board.state))
             self._notes.append("kernels are still being compiled: any legal move")
+        self._told = False
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and (found := thought.found) is not None:
@@ -342,7 +353,7 @@ class Session:
 
     def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
         own, cells = self._given or player.limit, board.state.board.size
-        turn, match = self._settings.timeout_turn, self._settings.match_ms
+        turn, match = self._settings.turn_ms, self._settings.match_ms
         movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()

@@ -65,10 +65,18 @@ class Settings:
         return name
 
     @property
+    def turn_ms(self) -> float | None:
+        """Time of a move; None is no limit."""
+        return _limit(self.timeout_turn)
+
+    @property
     def match_ms(self) -> float | None:
         """Time of a whole game; None is no limit."""
-        limit = self.timeout_match
-        return None if not limit or limit >= ENDLESS_MS else limit
+        return _limit(self.timeout_match) or None
+
+
+def _limit(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None or milliseconds >= ENDLESS_MS else milliseconds
 
 
 def _number(name: str, text: str) -> int:

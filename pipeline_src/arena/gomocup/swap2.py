@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 
@@ -59,6 +60,11 @@ def choose(
     return "swap" if value < 0 else "stay"
 
 
+def needs(state: GomokuState) -> list[Need]:
+    """Kernels of the choices."""
+    return _engine().needs(state)
+
+
 def _engine() -> Engine:
     return Engine(Options(table_mb=4, threats=DRAWN_NODES))
 
@@ -79,7 +85,8 @@ def _most_level(
             drawn.append(int(rng.choice(_near_middle(after))))
             after = gomoku.play(after, drawn[-1])
         if gomoku.winner(after) is None:
-            value = abs(_value(engine, after, Limit(nodes=DRAWN_NODES)))
+            rest = None if deadline == np.inf else max(1.0, (deadline - time.perf_counter()) * 1000)
+            value = abs(_value(engine, after, Limit(nodes=DRAWN_NODES, movetime_ms=rest)))
             if value < least:
                 best, least = tuple(drawn), value
         if best and (least <= LEVEL or time.perf_counter() > deadline):

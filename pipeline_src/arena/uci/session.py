@@ -171,7 +171,7 @@ class Session:
         if self._player is None or self._preparation is None:
             self._player = build_player(self._game, self._playing)
             self._fit_memory()
-            self._preparation = Preparation(self._player, self._rules.initial_state())
+            self._preparation = Preparation(self._player.needs, self._rules.initial_state())
         return self._player, self._preparation
 
     def _prepare(self) -> None:
@@ -234,7 +234,7 @@ class Session:
             self._player.close()
         self._player = player
         self._fit_memory()
-        self._preparation = Preparation(player, self._rules.initial_state())
+        self._preparation = Preparation(player.needs, self._rules.initial_state())
 
     def _fit_memory(self) -> None:
         if self._player is not None and self._hash_mib is not None:
