@@ -323,7 +323,7 @@ def test_another_player_ends_the_preparation_of_the_one_before(monkeypatch):
 
     class Recorded(Preparation):
         def stop(self):
-            ended.append(type(self._player).__name__)
+            ended.append(type(self._needs.__self__).__name__)
             super().stop()
 
     monkeypatch.setattr("pipeline_src.arena.uci.session.Preparation", Recorded)
