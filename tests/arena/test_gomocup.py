@@ -232,7 +232,7 @@ def test_a_rule_that_forbids_a_stone_keeps_all(brain):
     assert one.ask("RESTART", "BEGIN", count=2) == ["OK", "0,0"]
 
 
-def test_the_net_of_a_rule_is_open_before_the_first_move(brain):
+def test_the_net_of_a_rule_opens_before_moves(brain):
     one = brain("zero")
     one.ask("START 6")
     one.send("INFO rule 4")
