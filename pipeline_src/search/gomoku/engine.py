@@ -211,11 +211,14 @@ class Engine:
         won = root.win()
         if won is not None and limit.lines == 1:
             return report([line_of(*won)])
-        told = [line_of(*won)] if won is not None else [line_of([root.by_worth()[0]], 0.0, 0)]
+        sure = root.wins_at_once()[: limit.lines]  # the search does not see that the game is over after these
+        wins = [line_of([cell], pvs.WIN - 1.0, 1) for cell in sure] or ([line_of(*won)] if won else [])
+        winning = sure or ([won[0][0]] if won else [])
+        told = wins or [line_of([root.by_worth()[0]], 0.0, 0)]
         result = report(told)
         depth, tried = 1, list[int]()
         while depth <= min(limit.depth or MAX_DEPTH, MAX_DEPTH):
-            expected, found, tried = tried, told[:1] if won else [], [won[0][0]] if won else []
+            expected, found, tried, cut = tried, list(wins), list(winning), False
             while len(found) < limit.lines:  # each further line is searched without the moves of those before it
                 space.banned[tried] = 1
                 if limit.lines > 1 and len(tried) < len(expected):
@@ -314,6 +317,10 @@ class _Root:
             return [int(self.engine.fours.line[0])], float(pvs.WIN - plies), plies
         move, plies = self._prove(c, self.left // 4)
         return None if move < 0 else ([move], float(pvs.WIN - plies), plies)
+
+    def wins_at_once(self) -> list[int]:
+        """Return the cells that complete a line of the side to move."""
+        return [cell for cell in self.by_worth() if self.lines.classes[self.c, cell] == WINS]
 
     def loses(self, cell: int) -> bool:
         """Whether the other side wins by threats after a move. If so, the move is not tried again.

@@ -176,7 +176,12 @@ class Puct:
 
     def use_memory(self, size: int) -> None:
         """Limit the size of a tree in bytes, if that is less than its capacity."""
-        self._memory, self._trees = size, None
+        self._memory, self._trees, self._crew = size, None, None
+
+    def forget(self) -> None:
+        """Start over at the next search."""
+        if self._trees is not None:
+            self._trees.clear()
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -220,7 +225,8 @@ class Puct:
         started = time.perf_counter()
         self._stopped.clear()
         deadline = None if limit.movetime_ms is None else started + searching_seconds(limit.movetime_ms)
-        trees = self._room(states, self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES))
+        nodes = self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES)
+        trees = self._room(states, nodes, exactly=limit.movetime_ms is None)
         turns = [_Turn(state, limit.nodes or FOREVER, wanted=limit.lines) for state in states]
         if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, states[0]):
             for g, state in enumerate(states):
@@ -232,14 +238,14 @@ class Puct:
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
         return [result for result in results if result is not None]
 
-    def _room(self, states: Sequence[Any], nodes: int) -> PuctTrees:
+    def _room(self, states: Sequence[Any], nodes: int, exactly: bool) -> PuctTrees:
         shapes = [array.shape for array in states[0]]
         if any([array.shape for array in state] != shapes for state in states):
             raise ZugwerkError("positions searched together need boards of one size")
         trees = self._trees
         if self._memory is not None:
             nodes = min(nodes, max(LEAST_NODES, self._memory // (NODE_BYTES + 4 * int(kernels.max_steps(states[0])))))
-        other = trees is None or trees.count < len(states) or trees.nodes < nodes
+        other = trees is None or trees.count < len(states) or trees.nodes < nodes or (exactly and trees.nodes > nodes)
         if trees is None or other or [a.shape[1:] for a in trees.roots] != shapes:
             trees = PuctTrees(states[0], len(states), self.evaluate_batch, self.options, nodes, per_tree=self.per_tree)
             self._trees = trees
@@ -274,8 +280,9 @@ class Puct:
         with self._phase.after(None if deadline is None else (deadline - now) * share):
             slices = Slices(FIRST_REPORT if on_info is not None else FOREVER, timed)
             while True:
-                simulate(np.minimum(targets, slices.upto), self._phase.raised)
+                simulate(np.minimum(targets, min(slices.upto, FOREVER)), self._phase.raised)
                 done = slices.upto >= targets.max() or bool(self._phase.raised[0])
+                done = done or all(trees.proven(g) for g in going)  # a search without end ends there too
                 if on_info is not None and not turns[0].whole:
                     _look(trees, 0, turns[0])
                     _look_wide(trees, 0, turns[0])
@@ -294,7 +301,7 @@ class Puct:
 def _follow(trees: PuctTrees, state: Any) -> bool:
     """Make a position that is one turn below the root of tree 0 its root; whether it is."""
     root, steps = row(trees.roots, 0), np.empty(2, np.int32)
-    if trees.forest.used_nodes[0] == 0 or kernels.outcome(root)[0]:
+    if trees.forest.used_nodes[0] == 0 or kernels.outcome(root)[0] or kernels.outcome(state)[0]:
         return False
     found = _steps_to(trees.forest.nodes[0], trees.forest.edges[0], root, state, copy_of(state), copy_of(state), steps)
     for step in steps[:found].tolist():

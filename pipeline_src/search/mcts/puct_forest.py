@@ -295,7 +295,7 @@ def keep_below(forest: Forest, g: int, top: int, least: int) -> None:
         if node > top and here.visits < least:
             for edge in range(here.first, here.first + here.edges):
                 below = nodes[block[edge].child]
-                if below.proof != (LOST if below.side != here.side else WON):
+                if below.proof != (LOST if below.side == here.side else WON):
                     priors[kept, block[edge].place] &= ~SIGN
             here.edges, here.next, here.seen = 0, UNKNOWN, 0.0
         for i in range(here.edges):

@@ -58,6 +58,9 @@ def answer_all(search: Generator[Leaves, Answer, Result], evaluate_batch: Evalua
     except StopIteration as ended:
         result: Result = ended.value
         return result
+    except BaseException:  # Ctrl-C too
+        search.close()
+        raise
 
 
 class PuctTrees:
@@ -131,9 +134,11 @@ class PuctTrees:
         """Reset tree g to an unfinished position, which is copied.
 
         Raises:
-            ZugwerkError: the game is over there, or leaves wait for the evaluator.
+            ZugwerkError: the game is over there, its board has another size, or leaves wait for the evaluator.
         """
         self._settled()
+        if any(array.shape != there.shape[1:] for array, there in zip(state, self.roots, strict=True)):
+            raise ZugwerkError("positions searched together need boards of one size")
         if kernels.outcome(state)[0]:
             raise ZugwerkError("the game is over: there is nothing to search")
         kernels.copy_into(state, row(self.roots, g))
@@ -188,7 +193,12 @@ class PuctTrees:
             return
         leaves = self.leaves(targets, flag, forced)
         while len(leaves.counts):
-            priors, values = yield leaves
+            try:
+                priors, values = yield leaves
+            except GeneratorExit:  # no answer will come
+                self._asked = 0
+                self.clear()
+                raise
             leaves = self.exchange(priors, values, targets, flag, forced)
 
     def leaves(self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None) -> Leaves:
@@ -392,6 +402,11 @@ class PuctTrees:
         tried = self._root_edges(g)
         found[tried["place"]] = tried[name]
         return found
+
+    def clear(self) -> None:
+        """Empty all trees; each needs `plant` before its next search."""
+        for g in range(self.count):
+            self._empty(g)
 
     def _empty(self, g: int) -> None:
         for counter in (self.forest.used_nodes, self.forest.used_edges, self.forest.done):

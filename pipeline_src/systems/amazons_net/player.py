@@ -198,6 +198,10 @@ class PuctPlayer(SearchPlayer):
         """See `Player.check`."""
         self.nets.check_board(*state.board.shape)
 
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        self.puct.forget()
+
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`."""
         return [Thought(action) for action in self.choose(positions)]

@@ -79,12 +79,22 @@ class ZeroPlayer(SearchPlayer):
         on_time = self.limit.movetime_ms is not None or any(position.clock is not None for position in positions)
         if on_time and not self.policy:
             return super().consider(positions)
-        return [Thought(action) for action in self._choose_together(positions)]
+        found, shapes = dict[int, Thought](), [position.state.board.shape for position in positions]
+        for shape in dict.fromkeys(shapes):
+            at = [k for k, other in enumerate(shapes) if other == shape]
+            actions = self._choose_together([positions[k] for k in at])
+            found.update(zip(at, map(Thought, actions), strict=True))
+        return [found[k] for k in range(len(positions))]
 
     def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
-        """See `Player.think`; with a temperature the move is drawn here too, unless a limit is given from outside."""
-        drawn = self.temperature > 0 and bounds == NO_BOUNDS and position.clock is None
-        return self.consider([position])[0] if self.policy or drawn else super().think(position, bounds, on_info)
+        """See `Player.think`; moves are drawn and halved here too, unless a limit is given from outside."""
+        own = self.limit.movetime_ms is None and bounds == NO_BOUNDS and position.clock is None
+        chosen = self.policy or (own and (self.temperature > 0 or self.considered is not None))
+        return self.consider([position])[0] if chosen else super().think(position, bounds, on_info)
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        self.puct.forget()
 
     def needs(self, start: GomokuState) -> list[Need]:
         """See `Player.needs`."""
