@@ -269,6 +269,15 @@ def test_other_lines_are_searched_next_to_a_forced_win():
     assert all(line.depth >= 3 for line in found.lines)
 
 
+def test_every_line_that_wins_at_once_is_a_win():
+    state = gomoku.from_fen("15/15/15/15/15/15/15/5xxxx6/5oooo6/15/15/15/15/15/15 b")
+    found = ENGINE.search(state, Limit(depth=3, lines=4)).lines
+    cells = [gomoku.format_move(line.pv[0], 15, 15) for line in found]
+    assert {cell: line.value for cell, line in zip(cells[:2], found[:2], strict=True)} == {"e8": 9999, "j8": 9999}
+    assert all(line.value < -pvs.PROVEN for line in found[2:]), "one stone stops one of two fours"
+    assert [line.pv for line in ENGINE.search(state, Limit(depth=3, lines=2)).lines] == [line.pv for line in found[:2]]
+
+
 def test_multi_line_search_does_not_affect_the_next():
     state = moved("h8", "i9", "g8")
     before = ENGINE.search(state, Limit(depth=4))

@@ -1,4 +1,6 @@
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -262,3 +264,45 @@ def test_a_full_tree_that_prunes_looks_further_ahead(per_tree):
         trees.advance(0, lines[-1][0])
         sound(trees)
     assert len(lines[1]) > len(lines[0])
+
+
+def test_an_evaluator_that_fails_leaves_a_search_usable():
+    class Cut(BaseException):
+        pass
+
+    calls = []
+
+    def cut(*asked):
+        calls.append(0)
+        if len(calls) == 3:
+            raise Cut
+        return hashed(*asked)
+
+    puct, state = Puct(cut), board.initial_state(6)
+    with pytest.raises(Cut):
+        puct.search(state, Limit(nodes=20))
+    assert puct.search(state, Limit(nodes=20)).action == Puct(hashed).search(state, Limit(nodes=20)).action
+
+
+def test_a_limit_of_nodes_does_not_depend_on_searches_before():
+    state, alone, after = board.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
+    after.search(state, Limit(nodes=10, lines=3))
+    expected, found = (puct.search(state, Limit(nodes=500)) for puct in (alone, after))
+    assert (found.pv, found.value) == (expected.pv, expected.value)
+
+
+def test_memory_is_freed_and_games_forgotten():
+    puct, state = Puct(hashed, threads=2), board.initial_state(6)
+    puct.search(state, Limit(movetime_ms=50))
+    puct.forget()
+    assert puct._trees.forest.used_nodes[0] == 0
+    freed = weakref.ref(puct._trees)
+    puct.use_memory(1 << 20)
+    gc.collect()
+    assert freed() is None
+
+
+def test_a_board_of_another_size_is_refused():
+    trees = PuctTrees(board.initial_state(6), 2, hashed)
+    with pytest.raises(ZugwerkError, match="boards of one size"):
+        trees.plant(1, board.initial_state(8))

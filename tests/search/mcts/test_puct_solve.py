@@ -6,7 +6,7 @@ import pytest
 from pipeline_src.games import amazons, gomoku, kernels
 from pipeline_src.games.amazons import board
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct import Puct, copy_of
 from pipeline_src.search.mcts.puct_forest import UNPROVEN, PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.line_game import line_state
@@ -26,7 +26,7 @@ def exact(state, known):
             steps = np.empty(kernels.max_steps(state), np.int32)
             result = -1.0
             for step in steps[: kernels.write_steps(state, steps)].copy():
-                after = type(state)(*(array.copy() for array in state))
+                after = copy_of(state)
                 kernels.play_step(after, step)
                 same = kernels.to_play(after) == kernels.to_play(state)
                 result = max(result, exact(after, known) * (1 if same else -1))
@@ -64,7 +64,7 @@ def true_to_the_end(trees, g, root, known):
         here = forest.nodes[g, node]
         if node > 0:
             state = states[int(here["parent"])]
-            state = type(state)(*(array.copy() for array in state))
+            state = copy_of(state)
             kernels.play_step(state, int(forest.edges[g, here["owner"]]["step"]))
             states[node] = state
         if here["proof"] != UNPROVEN:
@@ -86,7 +86,7 @@ def test_every_proof_equals_best_play_and_small_games_are_decided(game, per_tree
         if trees.proven(0):
             decided += 1
             assert trees.value(0) == exact(state, known)
-            after = type(state)(*(array.copy() for array in state))
+            after = copy_of(state)
             kernels.play_step(after, int(trees.steps(0)[trees.best(0)]))
             same = kernels.to_play(after) == kernels.to_play(state)
             assert exact(after, known) * (1 if same else -1) == exact(state, known)
@@ -177,3 +177,46 @@ def test_loss_is_found_where_all_steps_lose():
     assert found.value == -1.0
     assert found.nodes < 30000
     assert amazons.is_legal(state, found.action)
+
+
+@pytest.mark.parametrize("limit", [Limit(movetime_ms=60_000), Limit(), Limit(movetime_ms=60_000, lines=3)])
+def test_a_search_that_reports_ends_when_all_is_proven(limit):
+    (state,), reports = late_gomoku(1, 5), []
+    found = Puct(hashed, SOLVE).search(state, limit, on_info=reports.append)
+    assert found.seconds < 30
+    assert reports
+    assert found.value == exact(state, {})
+
+
+def left_out(trees: PuctTrees) -> list[int]:
+    """The root's steps that will not be tried, since they are known to lose."""
+    if trees.forest.used_nodes[0] == 0:
+        return []
+    root, edges = trees.forest.nodes[0, 0], trees.forest.edges[0]
+    places = edges["place"][root["first"] : root["first"] + root["edges"]]
+    return [int(step) for i, step in enumerate(trees.steps(0)) if trees.forest.priors[0, 0, i] < 0 and i not in places]
+
+
+def test_a_full_tree_proves_nothing_false():
+    """Kept trees whose insides were freed, on endings small enough to try everything."""
+    rng, known, proofs, left = np.random.default_rng(2), {}, 0, 0
+    for start in [*positions("gomoku"), *positions("amazons")]:
+        for nodes in (8, 16, 40):
+            state, trees = start, PuctTrees(start, 1, hashed, SOLVE._replace(prune=True), nodes)
+            trees.plant(0, state)
+            while not kernels.outcome(state)[0]:
+                for step in left_out(trees):
+                    after, left = copy_of(state), left + 1
+                    kernels.play_step(after, step)
+                    assert exact(after, known) == (-1 if kernels.to_play(after) == kernels.to_play(state) else 1)
+                trees.simulate(np.array([200], np.int32))
+                if trees.proven(0):
+                    proofs += 1
+                    assert trees.value(0) == exact(state, known)
+                steps = trees.steps(0)
+                step = int(rng.choice(steps)) if rng.random() < 0.5 else int(steps[trees.best(0)])
+                trees.advance(0, step)
+                state = copy_of(state)
+                kernels.play_step(state, step)
+    assert proofs > 50
+    assert left > 10

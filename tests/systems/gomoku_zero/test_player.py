@@ -141,6 +141,19 @@ def test_a_move_thought_of_alone_is_drawn_too(model: Path) -> None:
     assert len(limited) == 1, "a limit from outside is that of a search, which plays its most visited move"
 
 
+def test_a_move_thought_of_alone_is_halved_too(model: Path) -> None:
+    states = random_states(12)
+    some = player(f"zero:{model},search=gumbel,simulations=16,considered=8")
+    assert [some.think(position).action for position in positions(states)] == some.choose(positions(states))
+
+
+def test_boards_of_several_sizes_are_played_together() -> None:
+    packaged = make_player("gomoku", "zero:simulations=8")
+    states = [gomoku.initial_state(size) for size in (15, 20, 15, 9)]
+    together = packaged.choose(positions(states))
+    assert together == [packaged.choose(positions([state]))[0] for state in states]
+
+
 def test_policy_alone_is_sampled_or_its_best_move_taken(model: Path) -> None:
     states = random_states(5)
     cold, warm = player(f"zero:{model},search=none"), player(f"zero:{model},search=none,temperature=0.5")
