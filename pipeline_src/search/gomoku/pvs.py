@@ -341,6 +341,8 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
     best, beta, floor = space.bounds[At(ply), BEST], space.bounds[At(ply), BETA], space.bounds[At(ply), FLOOR]
     move, depth = space.marks[At(ply), BEST_MOVE], space.marks[At(ply), DEPTH]
     bound = LOWER if best >= beta else EXACT if best > floor else UPPER
+    if ply == 0 and bound == EXACT and space.banned.any():
+        bound = LOWER  # a move that was not tried may be better
     if best >= beta and move >= 0:
         if space.killers[At(ply), 0] != move:
             space.killers[At(ply), 1] = space.killers[At(ply), 0]

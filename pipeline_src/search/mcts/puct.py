@@ -173,6 +173,8 @@ class Puct:
         self._trees: PuctTrees | None = None
         self._crew: Crew | None = None
         self._memory: int | None = None
+        self._owed = -1
+        """The last step of the last search, which is played in tree 0 when that is continued: it may take long."""
 
     def use_memory(self, size: int) -> None:
         """Limit the size of a tree in bytes, if that is less than its capacity."""
@@ -228,13 +230,15 @@ class Puct:
         nodes = self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES)
         trees = self._room(states, nodes, exactly=limit.movetime_ms is None)
         turns = [_Turn(state, limit.nodes or FOREVER, wanted=limit.lines) for state in states]
-        if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, states[0]):
+        owed, self._owed = self._owed, -1
+        if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, owed, states[0]):
             for g, state in enumerate(states):
                 trees.plant(g, state)
         crew = self._crew if limit.nodes is None and len(states) == 1 else None
         simulate = trees.simulate if crew is None else crew.simulate
         while not all(turn.whole for turn in turns):
             self._search_step(trees, simulate, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
+        self._owed = turns[0].steps[-1]
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
         return [result for result in results if result is not None]
 
@@ -298,9 +302,12 @@ class Puct:
             _settle(trees, g, turns[g])
 
 
-def _follow(trees: PuctTrees, state: Any) -> bool:
-    """Make a position that is one turn below the root of tree 0 its root; whether it is."""
+def _follow(trees: PuctTrees, owed: int, state: Any) -> bool:
+    """Play the step ``owed`` in tree 0 and make a position one turn below its root; whether it is there."""
     root, steps = row(trees.roots, 0), np.empty(2, np.int32)
+    if owed < 0 or trees.forest.used_nodes[0] == 0:
+        return False
+    trees.advance(0, owed)
     if trees.forest.used_nodes[0] == 0 or kernels.outcome(root)[0] or kernels.outcome(state)[0]:
         return False
     found = _steps_to(trees.forest.nodes[0], trees.forest.edges[0], root, state, copy_of(state), copy_of(state), steps)
@@ -311,9 +318,9 @@ def _follow(trees: PuctTrees, state: Any) -> bool:
 
 def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
     """Update a turn from tree g."""
-    line, visited = trees.line(g), trees.visits(g).any()
-    turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
-    turn.value = float(trees.q(g)[trees.best(g)]) if visited and not trees.proven(g) else trees.value(g)
+    best, line = trees.best(g), trees.line(g)
+    turn.line = turn.steps + (line or [int(trees.steps(g)[best])])
+    turn.value = float(trees.q(g)[best]) if line and not trees.proven(g) else trees.value(g)
 
 
 def _look_wide(trees: PuctTrees, g: int, turn: _Turn) -> None:
@@ -334,6 +341,6 @@ def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:
     turn.spent += done
     turn.left -= 0 if turn.left == FOREVER else done
     turn.steps.append(step)
-    trees.advance(g, step)
-    after = row(trees.roots, g)
-    turn.whole = bool(kernels.outcome(after)[0] or kernels.to_play(after) != kernels.to_play(turn.state))
+    turn.whole = not has_more(row(trees.roots, g), step)
+    if not turn.whole:
+        trees.advance(g, step)

@@ -337,10 +337,12 @@ class PuctTrees:
     def best(self, g: int) -> int:
         """Return the place of the root's best step, by default the most visited one (`PuctOptions.caution`).
 
-        With proven results, a winning step comes first and a losing one last. Without visits it is the likeliest step.
+        With proven results, a winning step comes first and a losing one last. If no other step has visits, it is the
+        likeliest of those without.
         """
-        tried = self._root_edges(g)
-        return int(self._best_edge(g, 0, tried)["place"] if len(tried) else np.argmax(self.priors(g)))
+        edge = self._best_edge(g, 0, self._root_edges(g))
+        signed = self.forest.priors[g, 0, : self._branches(g)].view(np.float32)
+        return int(np.argmax(signed) if edge is None else edge["place"])
 
     def likeliest(self, g: int) -> int:
         """Return the root's step with the largest prior, the first of equals."""
@@ -371,19 +373,20 @@ class PuctTrees:
         found = list[int]()
         while True:
             node = int(fullest(self.forest, g, node))
-            tried = self._edges_of(g, node)
-            if not len(tried):
+            edge = self._best_edge(g, node, self._edges_of(g, node))
+            if edge is None:
                 return found
-            edge = self._best_edge(g, node, tried)
             found.append(int(edge["step"]))
             node = int(edge["child"])
 
     def _best_edge(self, g: int, node: int, tried: npt.NDArray[Any]) -> Any:
-        """Return the best of a node's tried edges; see `best`."""
+        """Return the best of a node's tried edges, None if a step without one is better; see `best`."""
         tried, nodes = np.sort(tried, order="place"), self.forest.nodes[g]
         below = nodes[tried["child"]]
         same = below["side"] == nodes[node]["side"]
         wins, loses = (below["proof"] == np.where(same, *of) for of in ((WON, LOST), (LOST, WON)))
+        if not len(tried) or (loses.all() and (self.forest.priors[g, node, : nodes[node]["count"]] >= 0).any()):
+            return None
         chosen = tried[wins] if wins.any() else tried[~loses] if not loses.all() else tried
         return chosen[best_of(chosen["tries"], chosen["worth"], self.options.caution)]
 

@@ -233,13 +233,16 @@ def _opening(game: Game, start: Any, rng: np.random.Generator, most: int, cells:
     one = SelfPlayGame(start, rng, int(rng.integers(0, most + 1)), [])
     for _ in range(one.opening):
         legal = game.legal_actions(one.state)
-        action = int(rng.choice(legal if cells is None else np.intersect1d(legal, cells)))
+        choice = legal if cells is None else np.intersect1d(legal, cells)
+        if len(choice) == 0:
+            break
+        action = int(rng.choice(choice))
         after = game.play(one.state, action)
         if kernels.outcome(after)[0]:  # on a tiny board; the search continues from before it
-            one.opening = len(one.actions)
             break
         one.actions.append(action)
         one.state = after
+    one.opening = len(one.actions)
     return one
 
 

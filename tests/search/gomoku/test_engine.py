@@ -284,3 +284,13 @@ def test_multi_line_search_does_not_affect_the_next():
     ENGINE.search(state, Limit(depth=4, lines=5))
     after = ENGINE.search(state, Limit(depth=4))
     assert (after.pv, after.value, after.nodes, after.lines) == (before.pv, before.value, before.nodes, ())
+
+
+def test_several_lines_leave_no_wrong_value_in_the_table():
+    state = moved("h8", "i9", "g8")
+    engine, lines = Engine(), make_lines(state)
+    for count, bound in ((1, pvs.EXACT), (4, pvs.LOWER)):
+        found = engine.search(state, Limit(depth=4, lines=count))
+        data = pvs.find(engine.table, np.uint64(pvs.position_key(lines, 1)), engine.oldest)
+        assert data >> 39 & 3 == bound
+        assert pvs._value_of(data) in {line.value for line in found.lines or [found]}

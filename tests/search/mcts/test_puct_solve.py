@@ -220,3 +220,28 @@ def test_a_full_tree_proves_nothing_false():
                 kernels.play_step(state, step)
     assert proofs > 50
     assert left > 10
+
+
+def test_untried_steps_come_before_those_that_lose():
+    known, untried = {}, 0
+
+    def knows_wins(states, steps, counts):
+        priors, values = hashed(states, steps, counts)
+        won = [exact(type(states)(*(array[row] for array in states)), known) == 1 for row in range(len(counts))]
+        return priors, np.where(won, np.float32(1), values)
+
+    for state in positions("gomoku"):
+        trees = PuctTrees(state, 1, knows_wins, SOLVE, 100)
+        trees.plant(0, state)
+        for simulations in range(1, 6):
+            trees.simulate(np.array([simulations], np.int32))
+            visits, best = trees.visits(0), trees.best(0)
+            if trees.proven(0) or visits.all() or not (trees.q(0)[visits > 0] == -1).all():
+                continue
+            assert visits[best] == 0
+            assert trees.priors(0)[best] == trees.priors(0)[visits == 0].max()
+            found = Puct(knows_wins, SOLVE).search(state, Limit(nodes=simulations))
+            assert found.action == trees.steps(0)[best]
+            assert abs(found.value) < 1
+            untried += 1
+    assert untried > 3

@@ -47,6 +47,12 @@ def test_c_may_grow_with_the_visits():
         assert (options.c, options.c_base, options.own_visit) == (1.25, 19652, False)
 
 
+def test_an_opening_ends_where_its_square_is_full():
+    start, one = gomoku.initial_state(9), params(simulations=2, opening_plies=40, opening_area=3)
+    openings = [game.opening for game in play_self(gomoku, start, even, one, [[seed] for seed in range(8)])]
+    assert max(openings) == 9
+
+
 def test_searches_by_fours_of_games_forget_each_other():
     """Each by itself, so that a game does not depend on those searched before it."""
     assert with_fours(even, params()) is even
