@@ -145,5 +145,12 @@ def text_of(node: Mapping[str, list[bytes]], key: str) -> str:
     return text
 
 
+def paragraphs_of(node: Mapping[str, list[bytes]], key: str) -> str:
+    """`text_of` with line breaks."""
+    values = node.get(key)
+    text: str = sgf_grammar.text_value(values[0]).decode() if values else ""
+    return text
+
+
 def _bad(why: str) -> RecordError:
     return RecordError("bad_text", f"not SGF, or cut off ({why})")

@@ -190,7 +190,7 @@ class StopFlag:
         if seconds is None:
             yield
             return
-        timer = threading.Timer(max(0.0, seconds), self.set)
+        timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), self.set)
         timer.daemon = True
         timer.start()
         try:

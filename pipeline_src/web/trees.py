@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from sgfmill.sgf_grammar import main_sequence_iter
 from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.arena.runner import Board
@@ -12,7 +13,7 @@ from pipeline_src.games.game import Game, get_game
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, shown
 from pipeline_src.records.sgf_games import LETTERS, RESIGN, word_of
-from pipeline_src.records.sgf_text import text_of, trees
+from pipeline_src.records.sgf_text import paragraphs_of, text_of, trees
 from pipeline_src.web.engine.tasks import Place
 from pipeline_src.web.messages.analyse import MOST_NODES, DrawnNode, Tree, TreeNode
 from pipeline_src.web.moves import step
@@ -116,22 +117,28 @@ class _Growing:
 
     def read(self, tree: Any) -> None:
         """Add all nodes of a game's tree of `sgf_text.trees`."""
-        todo = [(tree, 0)]
+        todo, main = [(tree, 0)], {id(node) for node in main_sequence_iter(tree)}
         while todo:
             below, at = todo.pop()
             for node in below.sequence:
-                found = self._move(at, node)
+                found = self._move(at, node, id(node) in main)
                 if found is None:
                     break
                 at = found
-                self._note(at, text_of(node, "N").strip(), text_of(node, "C").strip())
+                self._note(at, text_of(node, "N").strip(), paragraphs_of(node, "C").strip())
             else:
                 todo += [(child, at) for child in reversed(below.children)]
 
-    def _move(self, at: int, node: dict[str, list[bytes]]) -> int | None:
-        letter = next((letter for letter in "BW" if letter in node), "")
-        if not letter:
+    def _move(self, at: int, node: dict[str, list[bytes]], main: bool) -> int | None:
+        moves = [(letter, value) for letter in "BW" for value in node.get(letter, ())]
+        sets_up = not main and any(key in node for key in ("AB", "AW", "AE", "AA"))
+        if sets_up or len(moves) > 1:
+            why = "a variation sets up pieces" if sets_up else "two moves in one node"
+            self.left_out.append(f"move {self._depths[at] + 1}: {why}; left out with all that follows")
+            return None
+        if not moves:
             return at
+        letter = moves[0][0]
         text, state = text_of(node, letter).strip(), self.states[at]
         size, to_play = state.board.shape[0], _SIDES[self.game][self.rules.to_play(state)]
         try:

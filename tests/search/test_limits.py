@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from pipeline_src.search.limits import Limit, SearchResult, Slices, repeated, searching_seconds
+from pipeline_src.search.limits import Limit, SearchResult, Slices, StopFlag, repeated, searching_seconds
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,10 @@ def test_slices_double_or_end_in_time_for_the_next_report():
     timed._since -= 60  # a slice that took a minute
     timed.extend()
     assert timed.upto == 60 + 4
+
+
+def test_a_time_beyond_all_clocks_ends_nothing():
+    flag = StopFlag()
+    with flag.after(1e300):
+        time.sleep(0.05)  # a timer that fails has done so by then, which pytest reports
+        assert not flag.raised[0]

@@ -426,6 +426,19 @@ def test_a_missing_pass_of_go_is_added_in_variations_too(client):
     assert ";W[ee](;B[](;W[ef])(;W[aa]))(;B[ed];W[]))" in text
 
 
+def test_nodes_that_are_no_single_move_end_a_variation(client):
+    variations = b"(;B[ed];W[aa])(;AW[cc];B[ef])(;B[ef]W[ab];B[aa])(;B[eg][ba])(;C[\n];B[fe]C[a\nb\n\nc])"
+    replay = first_of(client, b"(;GM[1]SZ[9];AB[gg];W[ee]" + variations + b")")
+    assert [(one["parent"], one["move"]) for one in replay["nodes"]] == [(0, "E5"), (1, "E6"), (2, "A9"), (1, "F5")]
+    assert replay["left_out"] == [
+        "move 2: a variation sets up pieces; left out with all that follows",
+        "move 2: two moves in one node; left out with all that follows",
+        "move 2: two moves in one node; left out with all that follows",
+    ]
+    again = first_of(client, exported_from(client, replay)["text"].encode())
+    assert [one["comment"] for one in (replay["nodes"][3], again["nodes"][3])] == ["a\nb\n\nc"] * 2
+
+
 def test_the_main_line_is_exported_for_other_programs(client):
     replay = first_of(client, VARIED)
     assert replay["formats"] == ["sgf", "psq"]
