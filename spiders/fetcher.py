@@ -13,6 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from spiders.journal import Journal
 from spiders.pages import NO_ANSWER, PageError
+from spiders.whole import fault_of
 
 T = TypeVar("T")
 
@@ -108,7 +109,7 @@ class Fetcher:
             again: retry if the request fails or the answer is not that page.
 
         Raises:
-            FetchError: no answer, another status than 200, or `PageError` from ``read``.
+            FetchError: no answer or not all of it, another status than 200, or `PageError` from ``read``.
             WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
             Stopped: the crawl is to end; `NotKept`, if only the journal is read and lacks it.
         """
@@ -150,8 +151,11 @@ class Fetcher:
         begun = time.time()
         meta = {OURS: True} | ({"read": read} if again else {"max_retry_times": 0})
         try:
-            response = await self._spider.crawler.engine.download_async(Request(self.url(key), meta=meta))
+            request = Request(self.url(key), meta=meta)
+            response = await self._spider.crawler.engine.download_async(request)
             status, body, why = response.status, response.body, f"status {response.status}"
+            if status == 200 and (fault := fault_of(request.url, response)):
+                status, body, why = NO_ANSWER, b"", fault
         except IgnoreRequest as error:
             raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None
         except Exception as error:  # any error of the network

@@ -21,6 +21,7 @@ _PLID = re.compile(r"\bplayer\.jsp\?plid=(\d{1,18})(?!\d)")
 _COUNT = re.compile(r"[0-9]{1,9}")
 _CAPTION = re.compile(r"List of games\s*\[(.*)\]\s*\[[^\[\]]*\]")
 _WORDS: dict[str, Result] = {"win": "won", "won": "won", "lost": "lost", "loss": "lost", "draw": "draw"}
+_HEADINGS = [f"h{level}" for level in range(1, 7)]
 _POINTS: dict[Any, Result] = {2: "won", 1: "draw", 0: "lost"}
 
 
@@ -69,6 +70,15 @@ def read_players(body: bytes) -> dict[int, str]:
     if not table:
         raise PageError("not a player list")
     return players
+
+
+def headings_of(body: bytes) -> list[str]:
+    """The title and the headings of a page and of its tables, without numbers.
+
+    Raises:
+        PageError: the page is empty.
+    """
+    return [re.sub(r"[0-9]+", "", _text(element)) for element in _html(body).iter("title", "th", *_HEADINGS)]
 
 
 def read_game_list(body: bytes, plid: int) -> GameList:

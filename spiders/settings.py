@@ -18,6 +18,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 DOWNLOAD_DELAY_JITTER = 0  # would make half of the delays shorter
 COOKIES_ENABLED = False
 REFERER_ENABLED = False
+DEFAULT_REQUEST_HEADERS = {"Accept-Encoding": "gzip"}  # the one whose end `MarkCutOff` checks
 METAREFRESH_ENABLED = False
 REDIRECT_MAX_TIMES = 5
 TELNETCONSOLE_ENABLED = False
@@ -26,6 +27,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "spiders.retrying.BackoffRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "spiders.whole.MarkCutOff": 600,  # before HttpCompressionMiddleware, which is at 590
     "spiders.manners.Manners": 610,  # nearest to the site, so that it sees each answer first
 }
 LOG_LEVEL = "INFO"

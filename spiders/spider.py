@@ -34,7 +34,7 @@ from spiders.fetcher import OURS, Fetcher, FetchError, NotKept, Stopped, WayFail
 from spiders.journal import Journal
 from spiders.matching import match_records
 from spiders.merging import has_record, merge, without_results
-from spiders.pages import GameList, check_record, games_of
+from spiders.pages import GameList, PageError, check_record, games_of, headings_of
 
 T = TypeVar("T")
 
@@ -76,6 +76,23 @@ def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
         site.max_failures,
         in_progress=False,
     )
+
+
+class _Beyond:
+    """Whether a page of a list is beyond its last one: no entries, or only those of pages before it.
+
+    Pages of the journal do not count: since they came, new entries may have moved the others to later pages.
+    """
+
+    def __init__(self) -> None:
+        self._fresh = set[int]()
+
+    def __call__(self, entries: set[int], kept: bool) -> bool:
+        if not entries or (not kept and self._fresh >= entries):
+            return True
+        if not kept:
+            self._fresh |= entries
+        return False
 
 
 class Enough(Exception):  # noqa: N818 - a success
@@ -242,17 +259,16 @@ class GameSpider(Spider):
     async def _by_api(self) -> None:
         errors: list[FetchError] = []
         for variant in self.plan.variants:
-            found: set[int] = set()
-            offset = 0
+            beyond, offset = _Beyond(), 0
             while key := self.api_page(variant, offset):
+                kept = self.fetch.kept(key)
                 try:
                     games = await self._page("API pages", key, self.read_api)
                 except FetchError as error:
                     _first_only(offset == 0, error, errors)
                     break
-                if found.issuperset(game.gid for game in games):
+                if beyond({game.gid for game in games}, kept):
                     break
-                found.update(game.gid for game in games)
                 self._see(games)
                 await self._fetch_singly(game.gid for game in games)
                 offset += len(games)
@@ -267,16 +283,17 @@ class GameSpider(Spider):
         errors: list[FetchError] = []
         seen: set[int] = set()
         for variant in self.plan.variants:
-            of_variant: set[int] = set()
+            beyond, first = _Beyond(), list[str]()
             for number in count(1):
+                key, read = self.players_page(variant, number), partial(self._read_players, number, first)
+                kept = self.fetch.kept(key)
                 try:
-                    page = await self._page("player lists", self.players_page(variant, number), self.read_players)
+                    page = await self._page("player lists", key, read)
                 except FetchError as error:
                     _first_only(number == 1, error, errors)
                     break
-                if of_variant.issuperset(page):
+                if beyond(set(page), kept):
                     break
-                of_variant.update(page)
                 self.players = page | self.players
                 for plid in [plid for plid in page if plid not in seen]:
                     seen.add(plid)
@@ -284,6 +301,15 @@ class GameSpider(Spider):
         self._some_variant(errors)
         if not seen:
             raise WayFailed(f"no player of {self.plan.gtid} in the player lists of {', '.join(self.plan.variants)}")
+
+    def _read_players(self, number: int, first: list[str], body: bytes) -> dict[int, str]:
+        """`read_players`; a page beyond the last one must have the headings of the ``first``, which are noted."""
+        page, headings = self.read_players(body), headings_of(body)
+        if number == 1:
+            first[:] = headings
+        elif not page and headings != first:
+            raise PageError("no player list: no players, and other headings than the first page")
+        return page
 
     async def _lists(self) -> AsyncIterator[GameList]:
         """The players' lists of games.

@@ -84,6 +84,7 @@ def games(count=40, seed=0):
 
 
 def site_of(records, folder, quirks=NO_QUIRKS, seed=0):
+    folder.mkdir(exist_ok=True)
     write_records(records, folder / "served.parquet")
     return open_archive(folder / "served.parquet", "", quirks, seed)
 

@@ -13,8 +13,9 @@ from spiders.fetcher import API, FetchError, NotKept
 from spiders.journal import Journal
 from spiders.littlegolem import LittleGolemSpider
 from spiders.pages import PageError
-from spiders.replica.quirks import MISSING
+from spiders.replica.quirks import HTML, MISSING
 from spiders.replica.routes import API_PREFIX, Routes
+from spiders.replica.server import Answer
 from spiders.spider import Plan
 from tests.spiders.sites import games, site_of
 
@@ -332,3 +333,33 @@ def test_an_api_that_ignores_the_offset_ends(crawl, tmp_path):
     spider = crawl(lambda target: routes(re.sub(r"offset=\d+", "offset=0", target)), ways=("api",))
     assert spider.way == "api"
     assert sum(key.startswith(API) for key in spider.fetch.keys) == 4
+
+
+LOGIN = Answer(200, HTML, b"<html><h3>Login</h3><table><tr><td>Name</td><td><input></td></tr></table></html>")
+
+
+def test_another_page_does_not_end_the_player_list(crawl, tmp_path):
+    more = [dataclasses.replace(game, gid=gid, first_plid=gid) for gid, game in enumerate(games() * 3, 1)]
+    routes = Routes(site_of(more, tmp_path))
+    assert len(crawl(routes).players) > 100
+    page = "/jsp/info/player_list.jsp?gtvar=amzn_DEFAULT&page=2"
+    spider = crawl(lambda target: LOGIN if target == page else routes(target))
+    assert page in spider.failures["lists"]
+    assert "other headings than the first page" in spider.failures["lists"]
+
+
+@pytest.mark.parametrize("new", [5, 10, 15, 40])
+def test_a_resumed_crawl_by_api_sees_shifted_games(crawl, tmp_path, monkeypatch, new):
+    """Pages of ten; the first two are in the journal, from before new games came."""
+    monkeypatch.setattr("spiders.spider.API_PAGE", 10)
+    monkeypatch.setattr("spiders.littlegolem.API_PAGE", 10)
+    old = [dataclasses.replace(game, gid=gid, variant="standard") for gid, game in enumerate(games(), 1)]
+    late = [dataclasses.replace(game, gid=100 + k, variant="standard") for k, game in enumerate(games()[:new])]
+    before, after = (Routes(site_of(some, tmp_path / name)) for name, some in (("a", old), ("b", [*old, *late])))
+    kept = [crawl(before, ways=("api",)).fetch.keys[0]]
+    kept.append(kept[0].replace("offset=0", "offset=10"))
+    found = crawl(
+        lambda target: (before if target.replace(API_PREFIX, API) in kept else after)(target), kept=kept, ways=("api",)
+    )
+    assert found.complete
+    assert {game.gid for game in old} <= found.stored().keys()
