@@ -1,10 +1,13 @@
 """Write aside, then rename: a reader finds the old file or the new one, never half of either."""
 
 import csv
+import errno
 import json
 import math
 import os
+import re
 import shutil
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,16 +23,20 @@ Row = dict[str, str | float]
 def written_aside(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path next to ``path``; when the block ends well, sync it and rename it to ``path``.
 
-    The block creates the temporary path as a file or as a folder. When it raises, its output is
-    removed and ``path`` stays as it was.
+    The block creates the temporary path as a file or as a folder. When it raises, its output is removed and ``path``
+    stays as it was. Several processes may write the same path; the last one counts. What a killed process has left is
+    removed by the next one.
 
     Raises:
-        OSError: writing failed; the message has the file's name, which libraries leave out.
+        OSError: ``path`` is a device or the like; or writing failed, and the message has the file's name, which
+            libraries leave out.
     """
     target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file; choose another one", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.part")  # one name, so that leftovers of a killed process are removed
-    _remove(aside)
+    aside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_native_id()}.part")
+    _remove_leftovers(target)
     try:
         yield aside
         _sync(aside)
@@ -44,6 +51,26 @@ def written_aside(path: Path | str) -> Iterator[Path]:
     except BaseException:
         _remove(aside)
         raise
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes that no longer run have left beside a file or folder."""
+    with os.scandir(target.parent) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(f".{target.name}.")]
+    for name in names:
+        left = re.fullmatch(r"(\d+)-\d+\.part", name.removeprefix(f".{target.name}."))
+        if left and not _runs(int(left[1])):
+            _remove(target.with_name(name))
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 OUTPUTS = Path("artifacts")

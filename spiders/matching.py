@@ -51,7 +51,9 @@ async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, 
 
 
 def _match(rows: list[Row], records: list[_Record]) -> dict[int, bytes]:
-    """Match the games against one opponent."""
+    """Match the games against one opponent; none while one goes on, which may have grown since it was listed."""
+    if any(not row.result for row in rows):
+        return {}
     listed = Counter(row.plies for row in rows)
     for plies in ([record.nodes for record in records], [record.moves for record in records]):
         if Counter(plies) == listed:

@@ -13,6 +13,7 @@ from parsel import Selector
 
 from pipeline_src.records.littlegolem.text import decode, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
+from pipeline_src.records.rejects import shown
 
 NO_ANSWER = -1
 MAX_ID = 10**18
@@ -110,7 +111,7 @@ def read_api_games(body: bytes) -> list[RawGame]:
         PageError: not JSON, or not a list of games.
     """
     answer = first_json(body)
-    games = answer.get("games", []) if isinstance(answer, dict) else answer
+    games = answer.get("games") if isinstance(answer, dict) else answer
     if not isinstance(games, list):
         raise PageError("JSON without a list of games")
     return [_api_game(game) for game in games]
@@ -132,13 +133,15 @@ def check_record(body: bytes) -> bytes:
     """Check that ``body`` is a game's record, in any notation.
 
     Raises:
-        PageError: empty, or an HTML page.
+        PageError: empty, an HTML page, or what begins like no record.
     """
-    start = body.lstrip()[:1]
-    if not start:
+    text = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
         raise PageError("an empty answer")
-    if start == b"<":
+    if text[:1] == b"<":
         raise PageError("an HTML page in the record's place")
+    if text[:1] not in b"([0123456789":
+        raise PageError(f"no record, but {shown(decode(text[:200]))}")
     return body
 
 

@@ -1,7 +1,11 @@
 import errno
 import json
 import math
+import os
 import shutil
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -32,14 +36,51 @@ def test_folders_are_replaced_whole_and_leftovers_removed(tmp_path):
     with written_aside(target) as aside:
         aside.mkdir()
         (aside / "new").write_text("x")
-        left = aside
     assert [p.name for p in target.iterdir()] == ["new"]
-    left.mkdir()  # as if a process had been killed here
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    left, running = (tmp_path / f".out.{pid}-7.part" for pid in (process.pid, os.getppid()))
+    left.mkdir()  # as if the process had been killed here
     (left / "half").touch()
+    running.touch()
     with written_aside(target) as aside:
         assert not aside.exists()
         aside.mkdir()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [running.name, "out"]
+
+
+def test_several_threads_write_one_file(tmp_path):
+    target, failed = tmp_path / "out", list[BaseException]()
+
+    def write(letter):
+        try:
+            for _ in range(100):
+                with written_aside(target) as aside:
+                    aside.write_text(letter * 1000)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in "abc"]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        if target.exists():
+            text = target.read_text()
+            assert text == text[0] * 1000
+    for thread in threads:
+        thread.join()
+    assert failed == []
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    for target in (pipe, tmp_path / "link"):
+        with pytest.raises(OSError, match="no regular file"), written_aside(target):
+            pass
+    assert pipe.is_fifo()
 
 
 def test_json_round_trip_is_sorted_and_has_no_nan(tmp_path):

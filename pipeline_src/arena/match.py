@@ -122,12 +122,12 @@ def run_match(
         a journal that cannot be written any more. `Match.unwritten` says whether a file is missing.
 
     Raises:
-        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder,
-            or the journal belongs to another match.
+        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder
+            or another file than an archive, or the journal belongs to another match.
         OSError: the journal cannot be begun; no game is played.
     """
-    if out is not None and out.is_dir():
-        raise ZugwerkError(f"{out} is a folder; name a Parquet file for the games, e.g. {out / 'games.parquet'}")
+    if out is not None:
+        _check_free(out)
     board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
     fixtures = [
@@ -165,6 +165,18 @@ def run_match(
             except OSError as error:
                 match.unwritten = match.unwritten or line_of(error)
     return match
+
+
+def _check_free(out: Path) -> None:
+    if out.is_dir():
+        raise ZugwerkError(f"{out} is a folder; name a Parquet file for the games, e.g. {out / 'games.parquet'}")
+    if out.exists() and not (out.is_file() and _begins_like_an_archive(out)):
+        raise ZugwerkError(f"{out} exists and is no archive of games; name another file, e.g. games.parquet")
+
+
+def _begins_like_an_archive(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4) in (b"PAR1", b"")
 
 
 def play_pairs(

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -211,7 +212,7 @@ class Table:
             except ZugwerkError as error:
                 self.console.print(str(error), markup=False, style="red")
             else:
-                again = f"zugwerk play {game.game} --against {game.opponent} --load {path}"
+                again = shlex.join(["zugwerk", "play", game.game, "--against", game.opponent, "--load", str(path)])
                 self.console.print(f"go on with: {again}", markup=False)
                 return
         self.console.print("not saved; the moves: " + " ".join(game.moves()), markup=False)

@@ -83,8 +83,11 @@ class LevelPlayer(ByBoard[Ladder]):
         """
         game = options.GAME
         self._options, self._ladders = options, ladders(game)
-        most = max(self._ladders, key=lambda ladder: len(ladder.levels))
-        most.number(options.number)
+        longest = max(self._ladders, key=lambda ladder: len(ladder.levels))
+        most, number = len(longest.levels), options.number
+        if number is not None and number > most:
+            where = board_words(longest.board)
+            raise ZugwerkError(f"no level {number} on any board; there are at most {most}, on {where}")
 
         def board_of(state: Any) -> OneBoard:
             board = BOARDS[game](state)
@@ -122,9 +125,14 @@ class LevelPlayer(ByBoard[Ladder]):
         )
 
     def needs(self, start: Any) -> list[Need]:
-        """See `Player.needs`; a clock is shared out by the number of actions."""
+        """See `Player.needs`; on a board without the level those of any with it.
+
+        A clock is shared out by the number of actions.
+        """
         on_a_clock = [Need(max_actions, (start,)), Need(write_actions, (start, np.empty(1, np.int32)))]
-        return [*super().needs(start), *on_a_clock]
+        board, number = self._board_of(start), self._options.number or 1
+        able = [other for other, ladder in self._nets.items() if number <= len(ladder.levels)]
+        return [*self._player(board if board in able else able[0]).needs(start), *on_a_clock]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`."""

@@ -42,18 +42,22 @@ def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoM
     """Play moves (side, action) from the start position of a variant.
 
     Raises:
-        RecordError: ``illegal_move`` with its ply; the ply includes the inserted passes.
+        RecordError: ``illegal_move`` with its ply; the ply includes the inserted passes. ``contradiction`` if moves
+            follow two passes in a row of which one was inserted.
         ZugwerkError: the variant or its start position is invalid.
     """
     state = initial_state(size, variant)
     actions: list[int] = []
     added = cut = 0
+    last_added = -1
     for side, action in moves:
         if state.turn[PASSES] < 2 and side != state.turn[SIDE]:
             play(state, size * size)
             actions.append(size * size)
-            added += 1
+            added, last_added = added + 1, len(actions)
         if state.turn[PASSES] >= 2:
+            if last_added > len(actions) - 2:
+                raise RecordError("contradiction", "a pass, and another move by the same side", len(actions))
             cut += 1
             continue
         if not legal(state, action):

@@ -23,6 +23,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -166,13 +167,19 @@ def parse_psq(data: bytes | str, gid: int = 0, variant: str | None = None, *, na
 
 
 def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> str:
-    """Write a record in Piskvorky's format, Black first, with a line for winner and rule if it is not freestyle.
+    """Write a record in Piskvorky's format, Black first.
+
+    The line for winner and rule is there if it is not freestyle, or the stones do not show the winner. A ``?`` comes
+    before a name that reads like another line of the format.
 
     Raises:
-        ZugwerkError: the record is of another game, or the number of times differs from the number of stones.
+        ZugwerkError: the record is of another game or begins with a position, or the number of times differs from the
+            number of stones.
     """
     if record.game != "gomoku":
         raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as a Piskvorky record")
+    if " " in record.variant:
+        raise ZugwerkError(f"game {record.gid}: a Piskvorky record cannot begin with a position; save it as .sgf")
     times = [0] * len(record.actions) if milliseconds is None else milliseconds
     if len(times) != len(record.actions):
         raise ZugwerkError(f"game {record.gid}: {len(times)} times for {len(record.actions)} stones")
@@ -182,12 +189,18 @@ def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> 
         lines.append(f"{column + 1},{row + 1},{time}")
     names = [re.sub(r"[\x00-\x1f\x7f]", "?", name).strip() for name in (record.first_name, record.second_name)]
     if any(names):
-        lines += [name or UNKNOWN for name in names]
+        like_other_lines = (_STONE, _CODE, _RESULT)
+        lines += ["?" * any(line.fullmatch(name) for line in like_other_lines) + (name or UNKNOWN) for name in names]
     lines.append("0")
-    if record.variant != RULES[0]:
+    if record.variant != RULES[0] or (record.winner is not None and record.winner != _winner_of_stones(record)):
         number = next(number for number, winner in _WINNERS.items() if winner == record.winner)
         lines.append(f"{number},{record.variant}")
     return "\n".join(lines) + "\n"
+
+
+def _winner_of_stones(record: GameRecord) -> Winner | None:
+    start = from_board(np.zeros((record.height, record.width), np.int8), FIRST, record.variant)
+    return gomoku.winner(reduce(gomoku.play, record.actions, start))
 
 
 def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:

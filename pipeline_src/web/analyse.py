@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.web import incoming, listing
 from pipeline_src.web.archives import archive, game_of, record_of
-from pipeline_src.web.choices import ANALYSTS, check_player
+from pipeline_src.web.choices import analysts, check_player
 from pipeline_src.web.engine.tasks import Call, Place
 from pipeline_src.web.messages.analyse import (
     AnalysisRequest,
@@ -181,7 +181,7 @@ def _replay(tree: Tree) -> Replay:
         width=width,
         comment=tree.comment,
         nodes=nodes,
-        analysts=ANALYSTS.get(game, ()),
+        analysts=analysts(game, get_game(game).to_fen(start)),
         formats=formats(game, start),
     )
 

@@ -12,7 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.notation import parse_square
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import format_variant, to_play
-from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
@@ -47,7 +47,7 @@ def written(tree: Tree, suffix: str) -> str:
     if suffix == "sgf":
         return _sgf(tree, start, nodes)
     record = _record(tree, start, nodes)
-    return write_psq(record) if suffix == "psq" else write_record(record).decode("latin-1")
+    return write_psq(record) if suffix == "psq" else write_alone(record).decode("latin-1")
 
 
 def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:

@@ -1,5 +1,6 @@
 """Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
+import re
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
@@ -37,9 +38,22 @@ VARIANTS = {
 USUAL = {"amazons": 10, "gomoku": 15}
 ANALYSTS = {"amazons": ("alphabeta", "puct", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
 """Players that can analyse, by game; the first is the default."""
+LONG_LINE = re.compile(r"\b[a-z]+-([6-9]|\d\d)$")
+"""Ending of a variant, or of a position, of Gomoku with lines that the engine does not know."""
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}
 """File names of nets, by game."""
 MOST_MODELS = 200
+
+
+def analysts(game: str, rule: str) -> tuple[str, ...]:
+    """Return the players that can analyse a game, the usual one first. The rule is a variant, or a FEN with it."""
+    found = ANALYSTS.get(game, ())
+    return tuple(player for player in found if player != "engine") if LONG_LINE.search(rule) else found
+
+
+def hinting(game: str, rule: str) -> str:
+    """Return the player that gives hints and judges moves."""
+    return f"{analysts(game, rule)[0]}:movetime=1000" if game in ANALYSTS else "mcts"
 
 
 def choices(settings: Settings) -> Choices:

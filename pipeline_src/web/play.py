@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web import incoming
 from pipeline_src.web.analyse import record_at
-from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, choices
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, choices, hinting
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Call, Place, Task
 from pipeline_src.web.incoming import FLOOD, Rate
@@ -35,7 +35,7 @@ from pipeline_src.web.messages.play import (
     ThoughtMessage,
 )
 from pipeline_src.web.sessions.game import Game
-from pipeline_src.web.sessions.session import HINT, Session
+from pipeline_src.web.sessions.session import Session
 from pipeline_src.web.sessions.store import FullError, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
@@ -78,7 +78,7 @@ async def _load_ahead(engines: Engines) -> None:
     places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
     for place in places:
         await asyncio.to_thread(_drawn, place)
-    players = [(place, player) for place in places for player in (HINT[place.game], ANALYSTS[place.game][0])]
+    players = [(place, p) for place in places for p in (hinting(place.game, place.variant), ANALYSTS[place.game][0])]
     await engines.warm([Task(place=place, player=player, movetime_ms=1) for place, player in players])
 
 
@@ -131,7 +131,8 @@ async def judge(asked: Judge, request: Request) -> Judged:
     from pipeline_src.web.analysis import TASK  # numba, which the rules have imported in their thread by now
 
     earlier = [{"ply": ply, **UNJUDGED} for ply in range(len(moves) - 1)]
-    call = Call(function=TASK, arguments=(asdict(record), HINT[record.game], JUDGE_MS, earlier), key="judge")
+    player = hinting(record.game, record.variant)
+    call = Call(function=TASK, arguments=(asdict(record), player, JUDGE_MS, earlier), key="judge")
     before, after = [one for one in await request.app.state.engines.values(call) if one]
     return Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
 

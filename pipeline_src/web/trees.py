@@ -21,6 +21,8 @@ from pipeline_src.web.record_files import kind_of, start_of
 
 _SIDES = {**LETTERS, "go": "BW"}
 _NUMBERED = re.compile(r"\b\d+\.+(?=\s|$|[a-z])")
+MOST_LETTERS = 20_000
+"""Largest length of a comment."""
 _TURN = re.compile(r"[a-z]\d+-[a-z]\d+/[a-z]\d+|[a-z]\d+")
 
 
@@ -70,12 +72,14 @@ def tree_of(record: GameRecord, data: bytes = b"") -> tuple[Tree, tuple[str, ...
         of_file = list(trees(data))[record.gid - 1]
         if not isinstance(of_file, RecordError):
             grown.read(of_file)
+    if max(len(text) for text in (grown.comment, *(one["comment"] for one in grown.nodes))) > MOST_LETTERS:
+        grown.left_out.append(f"a comment has more than {MOST_LETTERS:,} letters; the others are left out")
     variant = record.variant if " " not in record.variant else ""
     place = Place(game=record.game, size=record.width, variant=variant, fen=rules.to_fen(start))
     tree = Tree(
         place=place,
-        nodes=tuple(TreeNode(**{**one, "comment": one["comment"][:20_000]}) for one in grown.nodes),
-        comment=grown.comment[:20_000],
+        nodes=tuple(TreeNode(**{**one, "comment": one["comment"][:MOST_LETTERS]}) for one in grown.nodes),
+        comment=grown.comment[:MOST_LETTERS],
         first_name=record.first_name[:200],
         second_name=record.second_name[:200],
         event=record.event[:4_000],

@@ -1,6 +1,7 @@
 import contextlib
 import dataclasses
 import json
+import os
 import re
 import resource
 import subprocess
@@ -404,6 +405,18 @@ def test_out_that_is_no_folder_is_refused(tmp_path, monkeypatch):
             ZugwerkError, match=r"is a folder; name a Parquet file for the games, e\.g\. .*games.parquet"
         ):
             run_match(SPEC, out)
+
+
+def test_out_that_is_no_archive_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "play_group", None)
+    out = tmp_path / "notes.txt"
+    out.write_text("notes")
+    os.mkfifo(tmp_path / "pipe")
+    for other in (out, tmp_path / "pipe"):
+        with pytest.raises(ZugwerkError, match="exists and is no archive of games; name another file"):
+            run_match(SPEC, other)
+    assert out.read_text() == "notes"
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("changes", [{"games": 3}, {"games": 0}, {"clock": (0.0, 1.0)}, {"margin": -1.0}, {"seed": -1}])

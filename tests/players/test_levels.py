@@ -183,7 +183,7 @@ def test_a_clock_makes_no_level_stronger(ladder):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("level:3", "no level 3 on 9x9 exact; there are 1 to 2, the strongest with Elo 1400"),
+        ("level:3", "no level 3 on any board; there are at most 2, on 9x9 exact"),
         ("level:0", "number must be at least 1, not 0"),
         ("level:2.5", "number must be a whole number, not 2.5"),
         ("level:club", "number='club' is not a number"),
@@ -211,3 +211,13 @@ def test_the_range_of_elo_is_that_of_all_boards():
     low, high = elo_range("amazons")
     assert low < ANCHOR_ELO < high
     assert low == round(min(one.levels[0].elo for one in ladders("amazons")))
+
+
+def test_level_that_the_usual_board_lacks_is_made_for_others():
+    """`make_player` does not know the board yet."""
+    (usual,) = (one for one in ladders("gomoku") if (one.size, one.variant) == (15, "freestyle"))
+    longer = next(one for one in ladders("gomoku") if len(one.levels) > len(usual.levels))
+    player = make_player("gomoku", f"level:{len(longer.levels)}")
+    player.check(position("gomoku", longer.size, longer.variant).state)
+    with pytest.raises(ZugwerkError, match=f"no level {len(longer.levels)} on 15x15 freestyle; there are 1 to"):
+        player.check(position("gomoku", 15).state)

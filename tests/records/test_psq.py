@@ -246,3 +246,24 @@ def test_a_real_record():
     assert game.milliseconds[:2] == (456, 4500)
     text = REAL.read_bytes().decode("latin-1")
     assert write_psq(game.record, game.milliseconds).splitlines()[1:] == text.splitlines()[1:]
+
+
+@pytest.mark.parametrize("name", ["3,4", "3,4,5", "0", "-17", "1,Freestyle", "2, renju"])
+def test_names_like_other_lines_are_marked(name):
+    record = dataclasses.replace(parse_psq(WON).record, first_name=name, second_name=name)
+    assert parse_psq(write_psq(record)).record == dataclasses.replace(
+        record, first_name=f"?{name}", second_name=f"?{name}"
+    )
+
+
+@pytest.mark.parametrize("winner", ["first", "second", "draw", None])
+@pytest.mark.parametrize("variant", ["freestyle", "exact"])
+def test_winner_that_no_line_shows_is_written(winner, variant):
+    record = GameRecord("gomoku", 0, "file", variant, 15, 15, (112, 97), winner)
+    assert parse_psq(write_psq(record)).record.winner == winner
+
+
+def test_a_game_from_a_position_is_refused():
+    record = GameRecord("gomoku", 4, "file", "5/5/2x2/5/5 w freestyle-3", 5, 5, (0,), None)
+    with pytest.raises(ZugwerkError, match="game 4: a Piskvorky record cannot begin with a position"):
+        write_psq(record)

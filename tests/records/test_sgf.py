@@ -76,6 +76,9 @@ def test_results(result, winner, resigned):
         ("nan", "komi-unknown"),
         ("1e3", "komi-unknown"),
         ("99999", "komi-unknown"),
+        ("99.5", "komi-99.5"),
+        ("-99.5", "komi--99.5"),
+        ("100", "komi-1"),
     ],
 )
 def test_komi_however_it_was_counted(komi, variant):
@@ -114,6 +117,20 @@ def test_moves_after_two_passes_are_cut():
     game = one(f"{HEAD};B[pd];W[tt];B[tt];W[tt];B[aa])")
     assert points(game.record) == ["Q16", "pass", "pass"]
     assert game.cut == 2
+
+
+@pytest.mark.parametrize(
+    "moves", [";B[];B[dd];W[pp]", ";B[pd];W[];W[dp];B[pp]", ";B[pd];B[tt];W[dp]", ";B[pd];B[];B[dp]"]
+)
+def test_moves_after_a_pass_left_out_are_never_cut(moves):
+    reject = one(f"{HEAD}{moves})")
+    assert (reject.reason, reject.detail) == ("contradiction", "game.sgf: a pass, and another move by the same side")
+
+
+def test_a_pass_at_the_end_may_follow_one_left_out():
+    game = one(f"{HEAD};B[pd];B[tt])")
+    assert points(game.record) == ["Q16", "pass", "pass"]
+    assert (game.passes_added, game.cut) == (1, 0)
 
 
 def test_a_capture_and_the_ko_after_it():

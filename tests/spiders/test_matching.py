@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -57,3 +58,11 @@ def test_strangers_and_rubbish_match_nothing():
 
 def test_a_list_that_shows_no_plies_matches_nothing():
     assert match(rows((1, "ann", -1)), [record("ann", "me ★", 2)]) == {}
+
+
+def test_opponent_with_a_game_in_progress_is_not_matched():
+    """It may have grown since the list came: 11 plies then, 12 now, where another game has 12, and a third 11."""
+    listed = rows((1, "ann", 12), (2, "ann", 11), (3, "bob", 5))
+    going = replace(listed, rows=(*listed.rows, Row(4, "ann", "", 10, "")))
+    bodies = [record("me ★", "ann", plies, resigned=plies < 12) for plies in (12, 10, 11)] + [record("bob", "me ★", 5)]
+    assert match(going, bodies) == {3: bodies[3]}

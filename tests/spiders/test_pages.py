@@ -59,7 +59,7 @@ def test_players(body, players):
         (read_players, (b"", b" \r\n", b"<html><h1>maintenance</h1></html>", b"\x00", b"500")),
         (lambda body: read_game_list(body, 5), (b"", b"<html><title>Error</title></html>")),
         (first_json, (b"", b"<html>", b"{", b"[" * 100_000)),
-        (check_record, (b"", b"\r\n", b" <!DOCTYPE html>", b"<html>")),
+        (check_record, (b"", b"\r\n", b" <!DOCTYPE html>", b"<html>", b"Server busy", b'{"error": 1}')),
     ],
 )
 def test_other_answers_are_refused(read, bodies):
@@ -130,6 +130,8 @@ def test_first_of_two_json_objects_counts():
     "value",
     [
         {"games": {"gid": 1}},
+        {"error": "too many requests"},
+        {},
         3,
         [api_game(gid="x")],
         [api_game(gid=10**40)],
@@ -150,7 +152,7 @@ def test_any_bytes_are_a_page_or_an_error(body):
             read(body)
 
 
-@pytest.mark.parametrize("body", [b"(;EV[null])", b'[Event "null"]', b" \r\n(;\xe9", b"1. a2-a3"])
+@pytest.mark.parametrize("body", [b"(;EV[null])", b'[Event "null"]', b" \r\n(;\xe9", b"1. a2-a3", b"\xef\xbb\xbf(;"])
 def test_records_of_any_game_pass(body):
     assert check_record(body) == body
 

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -58,7 +60,9 @@ def test_damaged_shard_is_not_extended(tmp_path):
 
 
 def test_leftovers_of_a_killed_run_are_removed(tmp_path):
-    left = tmp_path / ".pages.part"
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    left = tmp_path / f".pages.{process.pid}-7.part"
     left.mkdir()
     (left / "games-000000000.parquet").write_bytes(b"half")
     put(tmp_path / "pages", LIVE, GAMES.values())

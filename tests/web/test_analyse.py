@@ -22,8 +22,11 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
+from pipeline_src.web.analysis import known
 from pipeline_src.web.annotate import written
-from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement
+from pipeline_src.web.engine.tasks import Place
+from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement, PlyAnalysis
+from pipeline_src.web.play import UNJUDGED
 from pipeline_src.web.record_files import read_games
 from pipeline_src.web.trees import tree_of
 from pipeline_src.web.watching import follow
@@ -439,6 +442,24 @@ def test_nodes_that_are_no_single_move_end_a_variation(client):
     assert [one["comment"] for one in (replay["nodes"][3], again["nodes"][3])] == ["a\nb\n\nc"] * 2
 
 
+def test_a_comment_that_is_too_long_is_cut_with_a_word(client):
+    replay = first_of(client, b"(;GM[4]SZ[15];B[hh]C[" + b"a" * 20_001 + b"])")
+    assert len(replay["nodes"][0]["comment"]) == 20_000
+    assert replay["left_out"] == ["a comment has more than 20,000 letters; the others are left out"]
+
+
+def test_a_changed_net_is_analysed_anew(tmp_path):
+    net = tmp_path / "net.lines"
+    net.write_bytes(b"1")
+    record = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None)
+    place = Place(game="gomoku", size=15, variant="freestyle", moves=("h8",))
+    request = AnalysisRequest(place=place, player=f"zero:{net},simulations=9", movetime=50)
+    known(record, request)[0] = PlyAnalysis(ply=0, **UNJUDGED)
+    assert known(record, request)
+    net.write_bytes(b"23")
+    assert not known(record, request)
+
+
 def test_the_main_line_is_exported_for_other_programs(client):
     replay = first_of(client, VARIED)
     assert replay["formats"] == ["sgf", "psq"]
@@ -602,6 +623,51 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     assert violations(page) == []
     page.set_viewport_size(PHONE)
     assert fits(page)
+
+
+def test_changes_of_one_file_do_not_show_in_another(open_page, web_folder):
+    (web_folder / "lessons").mkdir()
+    for name, rest in (("a", ";W[ii]C[of file A]"), ("b", "(;W[ii]C[of file B])(;W[aa]C[aside])")):
+        (web_folder / f"lessons/{name}.sgf").write_text(f"(;GM[4]SZ[15];B[hh]{rest})")
+    page = open_page("#/analyse")
+    page.get_by_role("button", name="a.sgf").click()
+    page.get_by_text("Name, comment, variations").click()
+    page.get_by_role("button", name="Next move").click()
+    page.get_by_label("Name of the position").fill("mine")
+    page.get_by_role("group", name="Moves").get_by_text("mine").wait_for()
+    page.goto(page.url.partition("#")[0] + "#/analyse")
+    page.get_by_role("button", name="b.sgf").click()
+    page.get_by_role("group", name="Variation of move 2").wait_for()
+    assert page.get_by_role("group", name="Moves").get_by_text("mine").count() == 0
+    page.goto(page.url.partition("#")[0] + "#/analyse")
+    page.get_by_role("button", name="a.sgf").click()
+    page.get_by_role("group", name="Moves").get_by_text("mine").wait_for()
+    shutil.rmtree(web_folder / "lessons")  # other tests read the folder, too
+
+
+def test_kept_changes_survive_a_failure_to_show_them(open_page):
+    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
+    page.locator(".board.live").wait_for()
+    page.locator("[data-cell=h8]").click()
+    page.get_by_text("Move 1 of 1").wait_for()
+
+    def fail(route):
+        if route.request.post_data_json["nodes"]:
+            route.fulfill(status=500, json={"error": "out of order"})
+        else:
+            route.continue_()
+
+    page.route("**/analyse/tree", fail)
+    page.reload()
+    page.get_by_text("but cannot be shown: out of order").wait_for()
+    page.locator(".board.live").wait_for()
+    page.locator("[data-cell=a1]").click()
+    page.get_by_text("Move 1 of 1").wait_for()
+    page.unroute("**/analyse/tree")
+    page.goto(page.url.partition("&at=")[0])
+    page.reload()
+    page.get_by_role("group", name="Moves").get_by_text("h8").wait_for()
+    assert page.get_by_text("cannot be shown").count() == 0
 
 
 def test_page_marks_mistakes_and_adds_better_moves(open_page):

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from pipeline_src.players.packaged import FOLDER
 from pipeline_src.web.engine import pool
-from pipeline_src.web.engine.pool import Engines
+from pipeline_src.web.engine.pool import EngineError, Engines
 from pipeline_src.web.engine.tasks import Place, Request, Task
 from tests.web.conftest import run
 
@@ -61,3 +62,21 @@ def test_cancelled_request_leaves_no_process_at_work(monkeypatch):
             await engines.close()
 
     assert run(given_up()).move
+
+
+def test_a_changed_net_is_loaded_anew(tmp_path):
+    net = tmp_path / "net.lines"
+    task = Task(place=Place(game="gomoku", size=15, variant="freestyle"), player=f"zero:{net},simulations=2", key="a/0")
+
+    async def play():
+        engines = Engines(1)
+        try:
+            net.write_bytes((FOLDER / "gomoku_zero-15x15-freestyle.lines").read_bytes())
+            assert (await engines.begin(task, lambda _: None).chosen()).move
+            net.write_bytes((FOLDER / "gomoku_zero-15x15-caro.lines").read_bytes())
+            with pytest.raises(EngineError, match="caro"):
+                await engines.begin(task, lambda _: None).chosen()
+        finally:
+            await engines.close()
+
+    run(play())

@@ -14,7 +14,7 @@ from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.ladders import ladders
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web import play as page
-from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, hinting
 from pipeline_src.web.engine.pool import Thinking
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
 from pipeline_src.web.late import Late
@@ -127,6 +127,16 @@ def test_a_move_is_judged_before_it_is_played(client):
     assert "move 7, e3, is not legal here" in refused.text
 
 
+def test_long_lines_have_hints_judgements_and_analysts(client):
+    place = {"game": "gomoku", "size": 9, "variant": "freestyle-6", "moves": ["e5", "a1", "e6"]}
+    judged = client.post("/api/play/judge", json={"place": place, "move": "a2"})
+    assert judged.status_code == 200
+    assert hinting("gomoku", "freestyle-5") == hinting("gomoku", "") == "engine:movetime=1000"
+    assert hinting("gomoku", "9/9 w renju-6") == hinting("gomoku", "exact-12") == "alphabeta:movetime=1000"
+    tree = {"place": place | {"moves": []}, "nodes": []}
+    assert "engine" not in client.post("/api/analyse/tree", json=tree).json()["analysts"]
+
+
 def test_two_people_finish_and_save_a_game(client, tmp_path):
     name = begin(client, THREE)
     with joined(client, name) as wire:
@@ -169,6 +179,14 @@ def test_amazons_game_is_saved_in_the_sites_format(client):
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
     assert "RE[W+R]RU[standard]SZ[10];W[djddgd])" in client.get(f"/api/play/games/{name}/record.sgf").text
+
+
+def test_short_cross_game_is_not_saved_without_its_start(client):
+    for moves, status in ((["d1-d7/g7"], 400), (["d10-d8/g8"], 200)):
+        name = begin(client, {"game": "amazons", "size": 10, "variant": "cross", "moves": moves})
+        answer = client.get(f"/api/play/games/{name}/record.txt")
+        assert answer.status_code == status
+        assert status == 200 or "these turns also fit the standard one; save it as .sgf" in answer.text
 
 
 def test_the_legal_turns_come_as_a_tree(client):
@@ -428,7 +446,7 @@ def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch, games):
     monkeypatch.setattr(Thinking, "last", last)
     with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
         client.get("/api/none")
-        wanted = [player for game in games for player in (session.HINT[game], ANALYSTS[game][0])]
+        wanted = [player for game in games for player in (hinting(game, ""), ANALYSTS[game][0])]
         wait(lambda: len(done) == len(wanted), 120)
     assert [player for player, move in done if move] == wanted
 

@@ -285,6 +285,19 @@ def test_thoughts_are_drawn_and_killed_engine_is_asked_again(open_page, server):
     assert int(page.locator(".figures dd").first.inner_text()) >= 1
 
 
+def test_undo_takes_the_thought_back_too(open_page):
+    page = open_page()
+    set_up(
+        page,
+        **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "alphabeta:depth=2"},
+    )
+    put_stones(page, "e5")
+    page.get_by_text("thought:").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("What a player thinks is shown here.").wait_for()
+    assert moves(page) == []
+
+
 def test_move_is_drawn_before_the_server_answers(open_page):
     page = open_page()
     set_up(page, **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "random"})

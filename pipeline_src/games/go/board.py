@@ -31,8 +31,8 @@ MOVES_KEPT = 1024
 STANDARD_KOMI = 15
 """The komi of the standard variant in half points: 7.5 points."""
 UNKNOWN_KOMI = "komi-unknown"
-MAX_KOMI = 1_000
-"""Largest komi for either side, in half points."""
+MAX_KOMI = 199
+"""Largest komi for either side, in half points: 99.5 points, since 650 is 6.5 in the records of some servers."""
 LETTERS = "abcdefghijklmnopqrstuvwxy"
 """Letters of columns and rows in SGF. The text of moves uses others (`notation`)."""
 

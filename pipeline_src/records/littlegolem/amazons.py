@@ -138,6 +138,17 @@ def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
     return join_text(one_line, nodes).encode("latin-1", errors="replace")
 
 
+def write_alone(record: GameRecord) -> bytes:
+    """`write_record`, for a file from which the start position must follow.
+
+    Raises:
+        ZugwerkError: as `write_record`; or the turns are legal from the standard start too, which readers take.
+    """
+    if record.variant != "standard" and _start_of(record.actions, "")[0] != record.variant:
+        raise ZugwerkError("a .txt record has no start, and these turns also fit the standard one; save it as .sgf")
+    return write_record(record)
+
+
 def _second_after(plies: int) -> Winner:
     """Return the side that is not to move after ``plies`` turns."""
     return "first" if plies % 2 else "second"

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import SIDE as TO_PLAY
-from pipeline_src.games.go.board import GoState
+from pipeline_src.games.go.board import STANDARD_KOMI, GoState, format_variant, parse_variant
 from pipeline_src.games.go.moves import copy_into, legal, play
 from pipeline_src.games.go.setup import initial_state
 from pipeline_src.jit import njit
@@ -178,7 +178,8 @@ def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterator[list[Ga
 
 
 def fingerprint(record: GameRecord) -> int:
-    """64 bits that name a game by its moves, wherever the record came from and whatever its result."""
-    digest = hashlib.blake2b(f"{record.variant} {record.height}x{record.width} ".encode(), digest_size=8)
+    """64 bits that name a game by its moves, wherever the record came from and whatever its result and komi."""
+    start = format_variant(STANDARD_KOMI, parse_variant(record.variant)[1])
+    digest = hashlib.blake2b(f"{start} {record.height}x{record.width} ".encode(), digest_size=8)
     digest.update(np.array(record.actions, "<i4").tobytes())
     return int.from_bytes(digest.digest(), "little")

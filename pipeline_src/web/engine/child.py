@@ -19,7 +19,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
-from pipeline_src.players.player import Bounds, Player, PlayerText, Position
+from pipeline_src.players.player import Bounds, Player, PlayerText, Position, files_named
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.values import by_results
 from pipeline_src.search.limits import Clock, Line, SearchResult
@@ -94,7 +94,7 @@ class Child:
     def __init__(self, sink: IO[str]) -> None:
         """Write answers to ``sink``."""
         self._sink, self._lock = sink, threading.Lock()
-        self._players: OrderedDict[tuple[str, str, str], Player] = OrderedDict()
+        self._players: OrderedDict[tuple[Any, ...], Player] = OrderedDict()
         self._thread = SearchThread(lambda _: None)
         self._rng = np.random.default_rng()
         self._begun = 0
@@ -157,7 +157,7 @@ class Child:
 
     def _player(self, task: Task, position: Position) -> Player:
         """Return the player of a game with its memory of the game, or one with the same text and an empty memory."""
-        key = (task.key, task.place.game, task.player)
+        key = (task.key, task.place.game, task.player, files_named(task.player))
         if key not in self._players:
             own = task.key.partition("/")[0]
             others = (other for other in self._players if other[1:] == key[1:] and other[0].partition("/")[0] != own)

@@ -117,7 +117,7 @@ class Game:
         Raises:
             ZugwerkError: the game cannot be saved in this format.
         """
-        from pipeline_src.records.littlegolem.amazons import write_record
+        from pipeline_src.records.littlegolem.amazons import write_alone
         from pipeline_src.records.parquet import write_records
         from pipeline_src.records.psq import write_psq
         from pipeline_src.records.record import GameRecord
@@ -139,7 +139,7 @@ class Game:
         if suffix == "psq":
             return write_psq(record).encode("utf-8", "replace")
         if suffix == "txt":
-            return write_record(record)
+            return write_alone(record)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "game.parquet"
             write_records([record], path)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import level_words
+from pipeline_src.web.choices import hinting
 from pipeline_src.web.engine.pool import EngineError, Engines, Thinking
 from pipeline_src.web.engine.tasks import Answer, Call, Chosen, Task, TimeLeft
 from pipeline_src.web.messages.message import Message
@@ -29,7 +30,6 @@ from pipeline_src.web.sessions.opening import FUNCTION, Opening
 
 GRACE_S = 0.3
 """Seconds between the closing of the last tab and the end of the search. A reload takes less."""
-HINT = {"gomoku": "engine:movetime=1000", "amazons": "alphabeta:movetime=1000"}
 """Players that give hints by default."""
 SHORTEST_MOVE_S = 0.25
 """Least seconds between two moves of players, so that a person can follow."""
@@ -255,7 +255,8 @@ class Session:
             raise ZugwerkError("a hint is for a person whose turn it is")
         self._after_opening()
         self._abandon()
-        self._think("hint", act.player or HINT.get(self.game.place.game, "mcts"))
+        place = self.game.place
+        self._think("hint", act.player or hinting(place.game, place.fen or place.variant))
 
     def _after_opening(self) -> None:
         if self._step is not None:

@@ -67,6 +67,7 @@ def test_variants_by_name():
         (19, "komi-", "no variant"),
         (19, "komi-6.25", "no variant"),
         (19, "komi-999", "no variant"),
+        (19, "komi-100", "no variant"),
         (19, "/handicap-1:dd", "no variant"),
         (19, "komi-1/", "no variant"),
         (19, "komi-1handicap-1:dd", "no variant"),

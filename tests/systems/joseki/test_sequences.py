@@ -213,5 +213,15 @@ def test_a_fingerprint_is_of_the_start_and_the_moves():
     assert fingerprint(game) != fingerprint(record(game.actions, variant="handicap-2:dd,pp"))
 
 
+def test_a_fingerprint_does_not_depend_on_the_komi():
+    game = random_record(3)
+    for komi in ("komi-6.5", "komi-unknown", "komi-0"):
+        assert fingerprint(record(game.actions, variant=komi)) == fingerprint(game)
+        both = f"{komi}/handicap-2:dd,pp"
+        assert fingerprint(record(game.actions, variant=both)) == fingerprint(
+            record(game.actions, variant="handicap-2:dd,pp")
+        )
+
+
 def test_chunks():
     assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]

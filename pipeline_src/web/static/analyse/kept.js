@@ -1,14 +1,17 @@
-// Trees that a person has changed are kept in the browser, by the game that they began as; the last fifty of them.
+// Trees that a person has changed are kept in the browser, by the tree that they began as; the last fifty of them.
 
 const PREFIX = "zugwerk.analyse.tree.", MOST = 50;
 
-/** A short name for a game: its start and the moves of its main line. */
-export function keyOf({ place, nodes }) {
-  const main = [];
+/** A short name for a tree: its start, the moves of its main line, its variations and its texts. */
+export function keyOf({ place, nodes, comment }) {
+  const main = [], more = [comment];
   let at = 0;
-  nodes.forEach((one, k) => { if (one.parent === at) { main.push(one.move); at = k + 1; } });
+  nodes.forEach((one, k) => {
+    more.push(one.name, one.comment);
+    if (one.parent === at) { main.push(one.move); at = k + 1; } else more.push(`${one.parent}:${one.move}`);
+  });
   let [a, b] = [0x811c9dc5, 0x9e3779b9];
-  for (const letter of [place.game, place.fen, ...main].join(" ")) { a = Math.imul(a ^ letter.codePointAt(0), 0x01000193); b = Math.imul(b + letter.codePointAt(0), 0x85ebca6b) ^ (b >>> 13); }
+  for (const letter of [place.game, place.fen, ...main, ...more.filter(Boolean)].join(" ")) { a = Math.imul(a ^ letter.codePointAt(0), 0x01000193); b = Math.imul(b + letter.codePointAt(0), 0x85ebca6b) ^ (b >>> 13); }
   return PREFIX + [a, b].map((one) => (one >>> 0).toString(16)).join("") + main.length;
 }
 

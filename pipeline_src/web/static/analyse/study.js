@@ -23,6 +23,7 @@ const WORST = 5;
  */
 export async function study(root, begin, views, replay, { at = 0, address, judge = false }) {
   const key = keyOf(replay), { head, place } = replay, sides = SIDES[head.game], ofFile = mainMoves(new GameTree(replay));
+  let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0;
   const boardBox = h("div", {}), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
@@ -40,14 +41,15 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   const promote = h("button", { type: "button", onclick: () => { tree.promote(node); changed(); } }, "Make main line");
   const prune = h("button", { type: "button", onclick: remove }, "Delete from here");
   const back = h("button", { type: "button", disabled: true, onclick: () => { const one = undo(); undo = null; changed(); go(one); } }, "Undo deletion");
-  const asFile = h("button", { type: "button", class: "hidden", onclick: () => { forget(key); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
+  const asFile = h("button", { type: "button", class: "hidden", onclick: () => { forget(key); unshown = ""; warning.remove(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
+  const warning = h("div", {}, unshown && notice(`Your changes to this game are kept, but cannot be shown: ${unshown} Reload to try again. What you change now is not kept; export it.`, "bad"));
   const title = h("p", { class: "names" }, named(head.first_name, sides[0]), " – ", named(head.second_name, sides[1]));
   const about = replay.source ? `${replay.name}, game ${head.number}: ${head.plies} moves, ${result(head)}${head.event ? `; ${head.event}` : ""}` : head.winner ? `${head.plies} moves, ${result(head)}` : "A board of your own";
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "beside wide" },
     h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, h("span", { class: "grow" }), where), squares.text, replay.analysts.length ? chartCard : null),
     h("div", { class: "stack" },
       h("div", { class: "card stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, title, h("small", {}, about)), h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")),
-        replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad")),
+        warning, replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad")),
       candidates?.element, played?.element,
       h("div", { class: "card stack" }, list.element,
         h("details", {}, h("summary", {}, "Name, comment, variations"), h("div", { class: "stack" }, field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile))),
@@ -73,7 +75,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     if (!kept) return replay;
     try {
       return await post("analyse/tree", { place: { ...place, moves: [] }, nodes: kept.nodes, comment: kept.comment });
-    } catch { forget(key); return replay; }
+    } catch (error) { unshown = error.message; return replay; }
   }
 
   function placeOf(one) { return { ...place, moves: tree.moves(one) }; }
@@ -146,6 +148,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   }
 
   function keep() {
+    if (unshown) return;
     if (!write(key, tree.list(), tree.root.comment)) toast("The browser has no room to keep this; export it.", "bad");
     asFile.classList.remove("hidden");
   }

@@ -70,7 +70,7 @@ export function showGame(root, id) {
     }
     if (!before || before.board.moves.length !== game.board.moves.length) teacher.drop();
     if (teacher.holds) { draw(); return; }
-    if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint") thought = null; looking = null; put(hintLine); }
+    if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint" || before.board.moves.length > game.board.moves.length) thought = null; looking = null; put(hintLine); }
     localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves, game.seats), at: Date.now() }));
     forgetOld();
     if (looking === null) { board.show(game.board); squares.update(); }
