@@ -133,14 +133,14 @@ def check_record(body: bytes) -> bytes:
     """Check that ``body`` is a game's record, in any notation.
 
     Raises:
-        PageError: empty, an HTML page, or what begins like no record.
+        PageError: empty, an HTML page, or a JSON object.
     """
     text = body.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise PageError("an empty answer")
     if text[:1] == b"<":
         raise PageError("an HTML page in the record's place")
-    if text[:1] not in b"([0123456789":
+    if text[:1] == b"{":
         raise PageError(f"no record, but {shown(decode(text[:200]))}")
     return body
 

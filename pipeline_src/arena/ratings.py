@@ -1,9 +1,10 @@
 """Elo ratings from the results of games, by the Bradley-Terry model.
 
 The probability that i beats j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley, Terry, Biometrika 39, 1952; Elo). A draw
-counts as half a win and half a loss. Each player gets one additional virtual draw, spread over its opponents in
-proportion to its games, so that a player with wins only has a finite rating: 20 wins in 20 games give +645 over the
-only opponent. The ratings are the maximum likelihood estimates, with standard errors from the Fisher information.
+counts as half a win and half a loss. Players have one additional virtual draw each on average, so that a player
+with wins only has a finite rating: both players of a pairing give half of theirs, spread over their opponents in
+proportion to their games. 20 wins in 20 games give +645 between two players without other games, and more over one that
+others play too. The ratings are the maximum likelihood estimates, with standard errors from the Fisher information.
 """
 
 import math
@@ -67,7 +68,7 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
     Args:
         results: results in any order; the same two players may occur several times.
         anchor: name of the player with rating 0.
-        virtual: number of virtual draws of each player.
+        virtual: number of virtual draws of a player, on average.
 
     Raises:
         ZugwerkError: the anchor has no game, or a player is not connected to it by a chain of games.

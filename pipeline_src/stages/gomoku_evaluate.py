@@ -31,15 +31,13 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 from pipeline_src.systems.gomoku_zero import evaluation as tables
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
+from pipeline_src.systems.gomoku_zero.evaluation_params import BEST, GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.params import GomokuBoard, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 WORK = Path("work/gomoku_evaluate")
-BEST = "best"
-"""Name of the best player after the last generation; the models are called by their generation's number."""
 
 
 class Outcome(NamedTuple):

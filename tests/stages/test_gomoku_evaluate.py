@@ -173,6 +173,8 @@ def test_shown_game_is_the_last_headline_game(project):
     ({"anchor": "nobody"}, "no opponent is called 'nobody'; there are: mcts1000, minimax"),
     ({"table3_games": 3}, "table3_games must be even"),
     ({"best_of": 4}, "best_of must be odd"),
+    ({"opponents": {"best": {"player": "random", "pairs": 1}}}, "opponents: 'best' is the name of a model of the cycle"),
+    ({"opponents": {"4": {"player": "random", "pairs": 1}}}, "opponents: '4' is the name of a model of the cycle"),
     ({"opponents": opponents(9)}, "openings.count must be at least 9"),
     ({"headline_games": 9}, "gomoku_evaluate.headline_games: unknown key"),
     ({"search": "minimax"}, "search: 'minimax' is not one of puct, gumbel"),

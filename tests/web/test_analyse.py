@@ -652,11 +652,12 @@ def test_kept_changes_survive_a_failure_to_show_them(open_page):
     page.get_by_text("Move 1 of 1").wait_for()
 
     def fail(route):
-        if route.request.post_data_json["nodes"]:
+        if route.request.post_data_json.get("nodes"):
             route.fulfill(status=500, json={"error": "out of order"})
         else:
             route.continue_()
 
+    page.expected = ("500",)
     page.route("**/analyse/tree", fail)
     page.reload()
     page.get_by_text("but cannot be shown: out of order").wait_for()

@@ -20,6 +20,8 @@ from pipeline_src.project.params import (
 )
 
 Search = Literal["puct", "gumbel"]
+BEST = "best"
+"""Name of the best player after the last generation; the models are called by their generation's number."""
 
 
 class GomokuOpponent(Params):
@@ -111,6 +113,9 @@ class GomokuEvaluateParams(GomokuPlayers):
     def _fits_together(self) -> Self:
         if self.best_of % 2 == 0:
             raise ValueError(f"best_of must be odd, not {self.best_of}")
+        for name in self.opponents:
+            if name == BEST or name.isdecimal():
+                raise ValueError(f"opponents: {name!r} is the name of a model of the cycle; choose another one")
         for name in (self.anchor, *self.tables_against):
             if name not in self.opponents:
                 raise ValueError(f"no opponent is called {name!r}; there are: {', '.join(self.opponents) or 'none'}")

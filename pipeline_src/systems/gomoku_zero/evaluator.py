@@ -290,9 +290,14 @@ def export_table(model: Any, path: Path) -> None:
     write_table(path, tabulate(model.net), vars(info_of(model)))
 
 
-@lru_cache(maxsize=2)
 def open_evaluator(model: Path, backend: BackendName, chunk: int) -> Evaluator:
-    """Return the evaluator of a model file. The file does not change while a generation is made."""
+    """Return the evaluator of a model file, the same one for the same file: workers outlive a run of the graph."""
+    about = model.stat() if model.is_file() else None
+    return _open_evaluator(model, about and (about.st_mtime_ns, about.st_size), backend, chunk)
+
+
+@lru_cache(maxsize=2)
+def _open_evaluator(model: Path, state: object, backend: BackendName, chunk: int) -> Evaluator:  # noqa: ARG001
     return make_evaluator(model, backend, chunk)[0]
 
 

@@ -323,5 +323,9 @@ def temperature(ply: int, params: GomokuSelfPlay) -> float:
 
 
 def room(simulations: int) -> int:
-    """Return the capacity of a tree for ``simulations`` per move that is reused from move to move."""
-    return 2 * simulations + 16
+    """Return the capacity of a tree for ``simulations`` per move that is reused from move to move.
+
+    What is kept after a likely move may be most of a tree, move after move: with twice the simulations half of the
+    searches of 300 ended in a full tree, with eight times next to none. Untouched pages cost no memory.
+    """
+    return 8 * simulations + 16

@@ -11,7 +11,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, open_evaluator, resolve
 from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model
 from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
 
@@ -180,3 +180,14 @@ def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
         "assert not {'torch', 'lightning', 'onnx'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_changed_model_is_opened_anew(tmp_path: Path) -> None:
+    states, steps, counts = positions(3)
+    found = []
+    for seed in (1, 2):
+        save_model(tmp_path / "best.pt", model(CONFIG, seed).net, "freestyle")
+        evaluate = open_evaluator(tmp_path / "best.pt", "torch", 8)
+        assert open_evaluator(tmp_path / "best.pt", "torch", 8) is evaluate
+        found.append(evaluate(states, steps, counts)[1])
+    assert not np.allclose(*found)

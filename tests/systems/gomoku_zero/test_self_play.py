@@ -53,6 +53,23 @@ def test_an_opening_ends_where_its_square_is_full():
     assert max(openings) == 9
 
 
+def test_trees_of_a_game_do_not_run_full():
+    """With few likely moves most of a tree is kept, move after move."""
+
+    def sure(states, steps, counts):
+        priors = np.zeros(steps.shape, np.float32)
+        priors[:, 0], priors[:, 1] = 0.75, 0.25
+        return priors, np.zeros(len(counts), np.float32)
+
+    chooser = self_play._Puct(gomoku.initial_state(15), 1, sure, params(simulations=300))
+    trees = chooser.trees
+    trees.plant(0, gomoku.initial_state(15))
+    for _ in range(20):
+        trees.simulate(np.array([300], np.int32))
+        assert trees.forest.used_nodes[0] < trees.nodes
+        trees.advance(0, int(trees.steps(0)[trees.best(0)]))
+
+
 def test_searches_by_fours_of_games_forget_each_other():
     """Each by itself, so that a game does not depend on those searched before it."""
     assert with_fours(even, params()) is even
