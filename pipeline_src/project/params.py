@@ -139,7 +139,19 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> Any:
     """The YAML in a text; the last one is kept, since a stage reads many keys of one file."""
-    return yaml.safe_load(text)
+    return yaml.load(text, _EachKeyOnce)  # noqa: S506 - a SafeLoader
+
+
+class _EachKeyOnce(yaml.SafeLoader):
+    """Refuses a key that occurs twice in a mapping, of which YAML's other readers drop one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set[str]()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} occurs twice", key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 def build(kind: type[T], values: Any, key: str, path: str) -> T:

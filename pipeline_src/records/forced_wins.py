@@ -57,6 +57,8 @@ def _read(text: str, where: str) -> Announced:
         raise ZugwerkError(
             f"{where}: size and plies are whole numbers, variant a text, actions a list of whole numbers"
         )
+    if plies < 1:
+        raise ZugwerkError(f"{where}: plies must be at least 1, not {plies}")
     try:
         state = gomoku.initial_state(size, variant)
         for action in actions:

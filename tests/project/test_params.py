@@ -46,6 +46,7 @@ def test_reads_nested_sections(tmp_path):
         ("limit: null", "mode: medium", "section.mode: 'medium' is not one of fast, slow"),
         ("section:", "other:", "'section' is missing"),
         ("seed: 3", "seed: [", "not valid YAML"),
+        ("seed: 3", "seed: 3\nseed: 4", "not valid YAML: key 'seed' occurs twice"),
         (GOOD, "- 1\n", "expected sections with keys, found list"),
     ],
 )

@@ -29,6 +29,7 @@ def test_positions_are_read(tmp_path):
         ("[1]", "line 1: expected an object with size, variant, actions and plies"),
         (json.dumps(ROW | {"actions": 5}), "line 1: size and plies are whole numbers"),
         (json.dumps(ROW | {"actions": [1.5]}), "line 1: size and plies are whole numbers"),
+        (json.dumps(ROW | {"plies": -1}), "line 1: plies must be at least 1, not -1"),
         (json.dumps(ROW | {"size": 2}), "line 1: no Gomoku board of size 2"),
         (json.dumps(ROW | {"variant": "four"}), "line 1: no variant 'four'"),
         (json.dumps(ROW | {"actions": [1, 1]}), "line 1: action 1 is not legal here"),

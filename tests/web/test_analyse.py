@@ -660,7 +660,7 @@ def test_kept_changes_survive_a_failure_to_show_them(open_page):
     page.expected = ("500",)
     page.route("**/analyse/tree", fail)
     page.reload()
-    page.get_by_text("but cannot be shown: out of order").wait_for()
+    page.get_by_text("are kept, but not shown here: out of order").wait_for()
     page.locator(".board.live").wait_for()
     page.locator("[data-cell=a1]").click()
     page.get_by_text("Move 1 of 1").wait_for()
@@ -668,7 +668,24 @@ def test_kept_changes_survive_a_failure_to_show_them(open_page):
     page.goto(page.url.partition("&at=")[0])
     page.reload()
     page.get_by_role("group", name="Moves").get_by_text("h8").wait_for()
-    assert page.get_by_text("cannot be shown").count() == 0
+    assert page.get_by_text("but not shown here").count() == 0
+
+
+def test_two_tabs_do_not_overwrite_each_other(open_page):
+    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
+    page.locator(".board.live").wait_for()
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.locator(".board.live").wait_for()
+    page.locator("[data-cell=h8]").click()
+    page.get_by_text("Move 1 of 1").wait_for()
+    other.get_by_text("but not shown here: another tab made them.").wait_for()
+    other.locator("[data-cell=a1]").click()
+    other.get_by_text("Move 1 of 1").wait_for()
+    other.goto(other.url.partition("&at=")[0])
+    other.reload()
+    other.get_by_role("group", name="Moves").get_by_text("h8").wait_for()
+    assert other.get_by_role("group", name="Moves").get_by_text("a1").count() == 0
 
 
 def test_page_marks_mistakes_and_adds_better_moves(open_page):

@@ -116,6 +116,8 @@ class GomokuEvaluateParams(GomokuPlayers):
         for name in self.opponents:
             if name == BEST or name.isdecimal():
                 raise ValueError(f"opponents: {name!r} is the name of a model of the cycle; choose another one")
+        if len(set(self.tables_against)) < len(self.tables_against):
+            raise ValueError(f"tables_against names a player twice: {', '.join(self.tables_against)}")
         for name in (self.anchor, *self.tables_against):
             if name not in self.opponents:
                 raise ValueError(f"no opponent is called {name!r}; there are: {', '.join(self.opponents) or 'none'}")

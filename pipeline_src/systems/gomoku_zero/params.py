@@ -307,6 +307,8 @@ class GomokuTrainParams(MixedPrecision):
         for start, factor in (self.schedule or {}).items():
             if not (start.isdecimal() and int(start) > 0):
                 raise ValueError(f"schedule: {start}: {factor} is not a generation and a factor above 0")
+            if start != str(int(start)):
+                raise ValueError(f"schedule: write generation {int(start)} without leading zeros, not {start}")
         return self
 
     def rate(self, generation: int) -> float:
@@ -376,6 +378,8 @@ class Setting(Params):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        if self.game.smaller is not None and self.game.smaller.size >= self.game.size:
+            raise ValueError(f"game.smaller.size must be below game.size, {self.game.size}")
         if self.game.smaller is not None and self.net.kind != "lines":
             raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
         if self.game.smaller is not None and not self.gate.always:

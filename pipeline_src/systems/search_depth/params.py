@@ -8,6 +8,9 @@ from pipeline_src.learning.devices import Devices
 from pipeline_src.learning.split import SplitShares
 from pipeline_src.project.params import BelowOne, Count, Named, NonNegative, Params, Positive, Whole
 
+CHOICES = ("depth", "model", "table", "lowest", "confidence", "shares")
+"""Options of ``alphabeta`` that choose its depth, which each player of a match has for itself."""
+
 
 class DepthGame(Params):
     """The engine and the clock, shared by labels and matches, so that nets play with the engine they learnt from."""
@@ -40,6 +43,9 @@ class DepthGame(Params):
     def _depths_rise(self) -> Self:
         if self.lowest >= self.highest:
             raise ValueError(f"lowest and highest must rise within 1 to 32, not {self.lowest} and {self.highest}")
+        for part in self.engine.split(","):
+            if part.partition("=")[0] in CHOICES:
+                raise ValueError(f"engine: {part}: what chooses the depth is not an option of the engine here")
         return self
 
     def player(self, options: str = "") -> str:

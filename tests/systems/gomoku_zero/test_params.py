@@ -21,6 +21,7 @@ from tests.systems.gomoku_zero.small import SECTION, params
         ({"l2": -1.0}, "l2"),
         ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay is for adamw only"),
         ({"schedule": {"soon": 0.5}}, "schedule: soon"),
+        ({"schedule": {"02": 0.5}}, "schedule: write generation 2 without leading zeros, not 02"),
         ({"schedule": {3: 0.0}}, "schedule.3 must be above 0"),
         ({"optimizer": "adam"}, "'adam' is not one of adamw, sgd"),
     ],

@@ -269,3 +269,9 @@ def test_a_table_is_written_and_read():
 def test_bad_tables_are_refused(text, lowest):
     with pytest.raises(ZugwerkError, match="depth table"):
         read_table(text, lowest)
+
+
+@pytest.mark.parametrize("option", ["depth=4", "model=net.pt", "lowest=2"])
+def test_engine_options_do_not_choose_the_depth(option):
+    with pytest.raises(ValueError, match=f"engine: {option}: what chooses the depth"):
+        GAME.model_validate(dict(GAME) | {"engine": f"width=40,{option}"})

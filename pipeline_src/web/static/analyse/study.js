@@ -41,8 +41,11 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   const promote = h("button", { type: "button", onclick: () => { tree.promote(node); changed(); } }, "Make main line");
   const prune = h("button", { type: "button", onclick: remove }, "Delete from here");
   const back = h("button", { type: "button", disabled: true, onclick: () => { const one = undo(); undo = null; changed(); go(one); } }, "Undo deletion");
-  const asFile = h("button", { type: "button", class: "hidden", onclick: () => { forget(key); unshown = ""; warning.remove(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
-  const warning = h("div", {}, unshown && notice(`Your changes to this game are kept, but cannot be shown: ${unshown} Reload to try again. What you change now is not kept; export it.`, "bad"));
+  const asFile = h("button", { type: "button", class: "hidden", onclick: () => { forget(key); unshown = ""; warn(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
+  const warning = h("div", {}), warn = () => put(warning, unshown && notice(`Changes to this game are kept, but not shown here: ${unshown} Reload to see them. What you change now is not kept; export it.`, "bad"));
+  const elsewhere = (event) => { if (event.key === key && event.newValue) { unshown = "another tab made them."; warn(); } };
+  window.addEventListener("storage", elsewhere);
+  warn();
   const title = h("p", { class: "names" }, named(head.first_name, sides[0]), " – ", named(head.second_name, sides[1]));
   const about = replay.source ? `${replay.name}, game ${head.number}: ${head.plies} moves, ${result(head)}${head.event ? `; ${head.event}` : ""}` : head.winner ? `${head.plies} moves, ${result(head)}` : "A board of your own";
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "beside wide" },
@@ -67,7 +70,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   go(tree.find(at));
   if (judge) judges.analyse();
   judges.player?.addEventListener("change", () => candidates.show(candidates.node));
-  return () => { clearTimeout(later); asked?.abort(); judges.halt(); candidates?.remove(); played?.remove(); document.removeEventListener("keydown", keys); chart?.remove(); board.remove(); };
+  return () => { clearTimeout(later); asked?.abort(); judges.halt(); candidates?.remove(); played?.remove(); document.removeEventListener("keydown", keys); chart?.remove(); board.remove(); window.removeEventListener("storage", elsewhere); };
 
   /** The game with what was changed in it earlier, if that is kept. */
   async function restored() {
