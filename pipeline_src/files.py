@@ -54,7 +54,7 @@ def written_aside(path: Path | str) -> Iterator[Path]:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what processes that no longer run have left beside a file or folder."""
+    """Remove what processes that no longer run have left next to a file or folder."""
     with os.scandir(target.parent) as entries:
         names = [entry.name for entry in entries if entry.name.startswith(f".{target.name}.")]
     for name in names:

@@ -51,7 +51,7 @@ async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, 
 
 
 def _match(rows: list[Row], records: list[_Record]) -> dict[int, bytes]:
-    """Match the games against one opponent; none while one goes on, which may have grown since it was listed."""
+    """Match the games against one opponent; none while one is in progress, which may have grown since."""
     if any(not row.result for row in rows):
         return {}
     listed = Counter(row.plies for row in rows)

@@ -73,7 +73,7 @@ def test_several_threads_write_one_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path):
+def test_devices_and_pipes_are_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "link").symlink_to(pipe)

@@ -93,7 +93,8 @@ def _written(records: list[GameRecord], out: Path) -> None:
         if record.game == "amazons":
             write_record(record)
         elif record.game == "gomoku":
-            write_psq(record)
+            if " " not in record.variant:  # a position to begin with cannot be written
+                write_psq(record)
         else:
             again = parse_sgf(write_sgf(record))[0]
             assert not isinstance(again, Reject), f"what was written cannot be read: {again.detail}"

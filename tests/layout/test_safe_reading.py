@@ -38,6 +38,12 @@ def calls(tree):
             yield name, {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}, node
 
 
+def is_safe_loader(tree, node):
+    """Whether an argument is a class of this file whose base is the loader that makes plain values only."""
+    classes = (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef))
+    return any(one.name == dotted(node) and [*map(dotted, one.bases)] == ["yaml.SafeLoader"] for one in classes)
+
+
 def complaints(tree):
     """Lines of a syntax tree that could run what they read, each with the reason."""
     imported = set()
@@ -53,7 +59,8 @@ def complaints(tree):
             yield f"{node.lineno}: imports {module}"
     for name, given, node in calls(tree):
         last = name.rpartition(".")[2]
-        if name in FORBIDDEN or name == "yaml.load" or given.get("shell") is True:
+        unsafe = name == "yaml.load" and not (len(node.args) == 2 and is_safe_loader(tree, node.args[1]))
+        if name in FORBIDDEN or unsafe or given.get("shell") is True:
             yield f"{node.lineno}: {name}"
         if name == "torch.load" and given.get("weights_only") is not True:
             yield f"{node.lineno}: torch.load without weights_only=True"
@@ -83,6 +90,7 @@ def test_no_reader_executes_its_input():
         "import numpy as np\nnp.load(path)",
         "import numpy as np\nnp.load(path, allow_pickle=True)",
         "import yaml\nyaml.load(text, Loader)",
+        "import yaml\nclass Loader(yaml.Loader):\n    pass\nyaml.load(text, Loader)",
         "import subprocess\nsubprocess.run(text, shell=True)",
         "import os\nos.system(text)",
         "eval(text)",

@@ -442,13 +442,13 @@ def test_nodes_that_are_no_single_move_end_a_variation(client):
     assert [one["comment"] for one in (replay["nodes"][3], again["nodes"][3])] == ["a\nb\n\nc"] * 2
 
 
-def test_a_comment_that_is_too_long_is_cut_with_a_word(client):
+def test_too_long_comments_are_cut_with_a_word(client):
     replay = first_of(client, b"(;GM[4]SZ[15];B[hh]C[" + b"a" * 20_001 + b"])")
     assert len(replay["nodes"][0]["comment"]) == 20_000
     assert replay["left_out"] == ["a comment has more than 20,000 letters; the others are left out"]
 
 
-def test_a_changed_net_is_analysed_anew(tmp_path):
+def test_a_changed_net_is_analysed_again(tmp_path):
     net = tmp_path / "net.lines"
     net.write_bytes(b"1")
     record = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None)

@@ -64,7 +64,7 @@ def test_cancelled_request_leaves_no_process_at_work(monkeypatch):
     assert run(given_up()).move
 
 
-def test_a_changed_net_is_loaded_anew(tmp_path):
+def test_a_changed_net_is_loaded_again(tmp_path):
     net = tmp_path / "net.lines"
     task = Task(place=Place(game="gomoku", size=15, variant="freestyle"), player=f"zero:{net},simulations=2", key="a/0")
 

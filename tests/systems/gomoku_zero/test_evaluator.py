@@ -182,7 +182,7 @@ def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_changed_model_is_opened_anew(tmp_path: Path) -> None:
+def test_a_changed_model_is_opened_again(tmp_path: Path) -> None:
     states, steps, counts = positions(3)
     found = []
     for seed in (1, 2):
