@@ -42,7 +42,7 @@ def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoM
     """Play moves (side, action) from the start position of a variant.
 
     Raises:
-        RecordError: ``illegal_move`` with its ply; the ply includes the inserted passes. ``contradiction`` if moves
+        RecordError: ``illegal_move`` with its ply; the ply includes the inserted passes. ``contradiction`` if stones
             follow two passes in a row of which one was inserted.
         ZugwerkError: the variant or its start position is invalid.
     """
@@ -56,7 +56,7 @@ def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoM
             actions.append(size * size)
             added, last_added = added + 1, len(actions)
         if state.turn[PASSES] >= 2:
-            if last_added > len(actions) - 2:
+            if action != size * size and last_added > len(actions) - 2:
                 raise RecordError("contradiction", "a pass, and another move by the same side", len(actions))
             cut += 1
             continue
