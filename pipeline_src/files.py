@@ -73,6 +73,15 @@ def _runs(process: int) -> bool:
     return True
 
 
+def stamp(path: Path) -> tuple[int, int]:
+    """Return a stamp that changes when the file is written."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 OUTPUTS = Path("artifacts")
 """The folder of all files that the graph makes, in the project's folder."""
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pipeline_src.files import stamp
 from pipeline_src.players.ladders import FILE
 from pipeline_src.players.player import Player, PlayerText
 from pipeline_src.players.registry import make_player
@@ -27,8 +28,8 @@ def player(game: str, text: str, seat: int = 0) -> Player:
     Raises:
         ZugwerkError: as `make_player`.
     """
-    made_from = [PARAMS_FILE.resolve(), *files_of(text)]
-    key = (game, text, seat, *((path, *_stamp(path)) for path in made_from))
+    params = PARAMS_FILE.resolve()
+    key = (game, text, seat, (params, *stamp(params)), *stamps_of(text))
     found = _PLAYERS.pop(key, None)
     if found is None:
         found = make_player(game, text)
@@ -47,6 +48,11 @@ def files_of(text: str) -> list[Path]:
     return [Path(word).resolve() for word in words if os.path.isfile(word)]  # noqa: PTH113 - a command may be long
 
 
+def stamps_of(text: str) -> tuple[tuple[Path, int, int], ...]:
+    """Return each of these files with its stamp: another one once a file has changed."""
+    return tuple((path, *stamp(path)) for path in files_of(text))
+
+
 def rest() -> None:
     """End the outside processes of the players, which start them again for their next game."""
     for one in _PLAYERS.values():
@@ -57,12 +63,3 @@ def dismiss() -> None:
     """Drop all players."""
     while _PLAYERS:
         _PLAYERS.popitem()[1].close()
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """Return a stamp that changes when the file is written."""
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size

@@ -193,16 +193,6 @@ class PlayerText:
         return cls(name, value, options)
 
 
-def files_named(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Return (path, time of the last change, size) of each file that a player's text names, such as its model."""
-    parsed, found = PlayerText.parse(text), list[tuple[str, int, int]]()
-    for path in (parsed.value, *parsed.options.values()):
-        if path and Path(path).is_file():
-            about = Path(path).stat()
-            found.append((path, about.st_mtime_ns, about.st_size))
-    return tuple(found)
-
-
 def _is_option(item: str) -> bool:
     """Whether an item has the form ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` does not."""
     key, equals, _ = item.partition("=")

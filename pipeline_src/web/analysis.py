@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from pipeline_src.arena.pool import stamps_of
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.player import PlayerText, files_named
+from pipeline_src.players.player import PlayerText
 from pipeline_src.players.values import RATES
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import SearchResult
@@ -36,7 +37,7 @@ _LOCK = threading.Lock()
 def known(record: GameRecord, request: AnalysisRequest) -> Found:
     """Return the results so far for a line, a player and its time. The caller adds new results to it."""
     place = record.game, record.variant, record.height, record.width, record.actions
-    about = (*place, request.player, files_named(request.player), request.movetime)
+    about = (*place, request.player, stamps_of(request.player), request.movetime)
     key = hashlib.sha256(repr(about).encode()).hexdigest()
     with _LOCK:
         found = _KEPT.setdefault(key, {})

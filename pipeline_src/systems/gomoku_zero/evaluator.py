@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_model_bytes, written_aside
+from pipeline_src.files import read_model_bytes, stamp, written_aside
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.line_net import (
     TABLE,
@@ -292,12 +292,11 @@ def export_table(model: Any, path: Path) -> None:
 
 def open_evaluator(model: Path, backend: BackendName, chunk: int) -> Evaluator:
     """Return the evaluator of a model file, the same one for the same file: workers outlive a run of the graph."""
-    about = model.stat() if model.is_file() else None
-    return _open_evaluator(model, about and (about.st_mtime_ns, about.st_size), backend, chunk)
+    return _open_evaluator(model, stamp(model), backend, chunk)
 
 
 @lru_cache(maxsize=2)
-def _open_evaluator(model: Path, state: object, backend: BackendName, chunk: int) -> Evaluator:  # noqa: ARG001
+def _open_evaluator(model: Path, state: tuple[int, int], backend: BackendName, chunk: int) -> Evaluator:  # noqa: ARG001
     return make_evaluator(model, backend, chunk)[0]
 
 

@@ -13,13 +13,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from pipeline_src.arena.pool import stamps_of
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
-from pipeline_src.players.player import Bounds, Player, PlayerText, Position, files_named
+from pipeline_src.players.player import Bounds, Player, PlayerText, Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.values import by_results
 from pipeline_src.search.limits import Clock, Line, SearchResult
@@ -157,7 +158,7 @@ class Child:
 
     def _player(self, task: Task, position: Position) -> Player:
         """Return the player of a game with its memory of the game, or one with the same text and an empty memory."""
-        key = (task.key, task.place.game, task.player, files_named(task.player))
+        key = (task.key, task.place.game, task.player, stamps_of(task.player))
         if key not in self._players:
             own = task.key.partition("/")[0]
             others = (other for other in self._players if other[1:] == key[1:] and other[0].partition("/")[0] != own)
