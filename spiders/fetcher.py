@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from spiders.journal import Journal
 from spiders.pages import NO_ANSWER, PageError
-from spiders.whole import fault_of
+from spiders.whole import check_whole
 
 T = TypeVar("T")
 
@@ -154,11 +154,11 @@ class Fetcher:
             request = Request(self.url(key), meta=meta)
             response = await self._spider.crawler.engine.download_async(request)
             status, body, why = response.status, response.body, f"status {response.status}"
-            if status == 200 and (fault := fault_of(request.url, response)):
-                status, body, why = NO_ANSWER, b"", fault
+            if status == 200:
+                check_whole(request.url, response)
         except IgnoreRequest as error:
             raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None
-        except Exception as error:  # any error of the network
+        except Exception as error:  # any error of the network, or less than the whole page
             status, body, why = NO_ANSWER, b"", str(error).rstrip(".") or type(error).__name__
         with open(self._log, "a", encoding="utf-8") as log:
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begun))

@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from spiders.pages import PageError
 from spiders.spider import GameSpider
-from spiders.whole import fault_of
+from spiders.whole import check_whole
 
 LONGEST_PAUSE_S = 300.0
 
@@ -19,7 +19,7 @@ class BackoffRetryMiddleware(RetryMiddleware):
     """Wait before each retry: RETRY_BACKOFF_S, then twice that, and so on.
 
     A longer ``Retry-After`` of the server counts, up to five minutes. An answer with status 200 that is not all of its
-    page (`fault_of`), or that ``meta["read"]`` of its request refuses with a `PageError`, is tried again as a failure.
+    page (`check_whole`), or that ``meta["read"]`` of its request refuses with a `PageError`, is tried again likewise.
     """
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
@@ -27,12 +27,10 @@ class BackoffRetryMiddleware(RetryMiddleware):
         again = super().process_response(request, response)
         if again is response and response.status == 200 and "read" in request.meta:
             try:
-                fault = fault_of(request.meta.get("redirect_urls", [request.url])[0], response)
-                if not fault:
-                    request.meta["read"](response.body)
+                check_whole(request.meta.get("redirect_urls", [request.url])[0], response)
+                request.meta["read"](response.body)
             except PageError as error:
-                fault = str(error)
-            again = (self._retry(request, fault) if fault else None) or response
+                again = self._retry(request, str(error)) or response
         if isinstance(again, Request):
             await self._pause(again, response.headers.get("Retry-After", b""))
         return again

@@ -88,11 +88,11 @@ class _Beyond:
         self._fresh = set[int]()
 
     def __call__(self, entries: set[int], kept: bool) -> bool:
-        if not entries or (not kept and self._fresh >= entries):
-            return True
-        if not kept:
-            self._fresh |= entries
-        return False
+        if kept:
+            return not entries
+        new = entries - self._fresh
+        self._fresh |= new
+        return not new
 
 
 class Enough(Exception):  # noqa: N818 - a success
@@ -304,10 +304,10 @@ class GameSpider(Spider):
 
     def _read_players(self, number: int, first: list[str], body: bytes) -> dict[int, str]:
         """`read_players`; a page beyond the last one must have the headings of the ``first``, which are noted."""
-        page, headings = self.read_players(body), headings_of(body)
+        page = self.read_players(body)
         if number == 1:
-            first[:] = headings
-        elif not page and headings != first:
+            first[:] = headings_of(body)
+        elif not page and headings_of(body) != first:
             raise PageError("no player list: no players, and other headings than the first page")
         return page
 

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
+from spiders.pages import PageError
+
 CUT_OFF = "cut off"
 """Flag of an answer whose compressed body has no end."""
 _ENDS = {b"<": b"</html>", b"(": b")", b"[": b"]", b"{": b"}"}
@@ -30,15 +32,19 @@ class MarkCutOff:
         return response
 
 
-def fault_of(asked: str, response: Response) -> str:
-    """Describe why an answer with status 200 is not all of the page of the URL ``asked``; empty if nothing shows it.
+def check_whole(asked: str, response: Response) -> None:
+    """Check that nothing shows that an answer is not all of the page of the URL ``asked``.
 
     A server that names no length may have died in the middle ("partial" in Scrapy): the end of the text decides then.
+
+    Raises:
+        PageError: another page, or cut off.
     """
     if urlsplit(response.url)[2:4] != urlsplit(asked)[2:4]:
-        return f"redirected to another page, {response.url}"
-    text = response.body.strip().lower()
-    ended = text.endswith(_ENDS.get(text[:1], b""))
-    if CUT_OFF in response.flags or ("partial" in response.flags and not ended):
-        return "the answer is cut off"
-    return ""
+        raise PageError(f"redirected to another page, {response.url}")
+    whole = CUT_OFF not in response.flags
+    if whole and "partial" in response.flags:
+        text = response.body.strip()
+        whole = text.lower().endswith(_ENDS.get(text[:1], b""))
+    if not whole:
+        raise PageError("the answer is cut off")

@@ -9,7 +9,7 @@ charset that is also valid UTF-8.
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sgfmill import sgf_grammar
@@ -140,16 +140,17 @@ def trees(data: bytes) -> Iterator[Any | RecordError]:
 
 def text_of(node: Mapping[str, list[bytes]], key: str) -> str:
     """Return the first value of a property of a node as a line of text, empty if the node lacks the property."""
-    values = node.get(key)
-    text: str = sgf_grammar.simpletext_value(values[0]).decode() if values else ""
-    return text
+    return _value(node, key, sgf_grammar.simpletext_value)
 
 
 def paragraphs_of(node: Mapping[str, list[bytes]], key: str) -> str:
     """`text_of` with line breaks."""
+    return _value(node, key, sgf_grammar.text_value)
+
+
+def _value(node: Mapping[str, list[bytes]], key: str, read: Callable[[bytes], bytes]) -> str:
     values = node.get(key)
-    text: str = sgf_grammar.text_value(values[0]).decode() if values else ""
-    return text
+    return read(values[0]).decode() if values else ""
 
 
 def _bad(why: str) -> RecordError:

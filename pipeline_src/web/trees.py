@@ -15,14 +15,12 @@ from pipeline_src.records.rejects import RecordError, shown
 from pipeline_src.records.sgf_games import LETTERS, RESIGN, word_of
 from pipeline_src.records.sgf_text import paragraphs_of, text_of, trees
 from pipeline_src.web.engine.tasks import Place
-from pipeline_src.web.messages.analyse import MOST_NODES, DrawnNode, Tree, TreeNode
+from pipeline_src.web.messages.analyse import MOST_LETTERS, MOST_NODES, DrawnNode, Tree, TreeNode
 from pipeline_src.web.moves import step
 from pipeline_src.web.record_files import kind_of, start_of
 
 _SIDES = {**LETTERS, "go": "BW"}
 _NUMBERED = re.compile(r"\b\d+\.+(?=\s|$|[a-z])")
-MOST_LETTERS = 20_000
-"""Largest length of a comment."""
 _TURN = re.compile(r"[a-z]\d+-[a-z]\d+/[a-z]\d+|[a-z]\d+")
 
 

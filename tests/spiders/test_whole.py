@@ -6,11 +6,20 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from spiders.whole import MarkCutOff, fault_of
+from spiders.pages import PageError
+from spiders.whole import MarkCutOff, check_whole
 
 URL = "http://127.0.0.1/jsp/info/player.jsp?plid=1"
 PAGE = b"<html>" + bytes(range(97, 123)) * 40 + b"</html>\r\n"
 PACKED = gzip.compress(PAGE, mtime=0)
+
+
+def fault_of(asked, response):
+    try:
+        check_whole(asked, response)
+    except PageError as error:
+        return str(error)
+    return ""
 
 
 def unpacked(body, encoding="gzip"):

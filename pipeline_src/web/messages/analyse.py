@@ -10,6 +10,8 @@ from pipeline_src.web.messages.message import Message
 GameName = Literal["amazons", "gomoku", "go"]
 MOST_NODES = 5_000
 """Largest number of positions of a tree of variations."""
+MOST_LETTERS = 20_000
+"""Largest length of a comment."""
 Winner = Literal["first", "second", "draw"]
 
 
@@ -94,7 +96,7 @@ class TreeNode(Message):
     """Number of the position that the move is played in: 0 is the start, k the k-th entry of the list."""
     move: Annotated[str, Field(min_length=1, max_length=16)]
     name: Annotated[str, Field(max_length=200)] = ""
-    comment: Annotated[str, Field(max_length=20_000)] = ""
+    comment: Annotated[str, Field(max_length=MOST_LETTERS)] = ""
     judgements: Annotated[tuple[Judgement, ...], Field(max_length=4)] = ()
 
 
@@ -104,7 +106,7 @@ class Tree(Message):
     place: Place
     """Start position; its moves begin the main line, before those of ``nodes``."""
     nodes: Annotated[tuple[TreeNode, ...], Field(max_length=MOST_NODES)] = ()
-    comment: Annotated[str, Field(max_length=20_000)] = ""
+    comment: Annotated[str, Field(max_length=MOST_LETTERS)] = ""
     """Comment on the start position."""
     judgements: Annotated[tuple[Judgement, ...], Field(max_length=4)] = ()
     """Judgements of the start position."""

@@ -30,7 +30,6 @@ from pipeline_src.web.sessions.opening import FUNCTION, Opening
 
 GRACE_S = 0.3
 """Seconds between the closing of the last tab and the end of the search. A reload takes less."""
-"""Players that give hints by default."""
 SHORTEST_MOVE_S = 0.25
 """Least seconds between two moves of players, so that a person can follow."""
 OTHER: dict[int, Winner] = {0: "second", 1: "first"}
