@@ -55,10 +55,10 @@ MATCHES: dict[str, tuple[str, str, int, str, int]] = {
     "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, "freestyle", 200),
     "score_fours_in_zero": ("zero:movetime=100", "zero:movetime=100,fours=0", 15, "freestyle", 200),
     "score_zero_vs_engine": ("zero:movetime=300", "engine:movetime=300", 15, "freestyle", 400),
-    "score_zero_vs_engine_20": ("zero:movetime=300", "engine:movetime=300", 20, "freestyle", 100),
-    "score_zero_vs_engine_exact": ("zero:movetime=300", "engine:movetime=300", 15, "exact", 100),
-    "score_zero_vs_engine_renju": ("zero:movetime=300", "engine:movetime=300", 15, "renju", 100),
-    "score_zero_vs_engine_caro": ("zero:movetime=300", "engine:movetime=300", 15, "caro", 100),
+    "score_zero_vs_engine_20": ("zero:movetime=300", "engine:movetime=300", 20, "freestyle", 400),
+    "score_zero_vs_engine_exact": ("zero:movetime=300", "engine:movetime=300", 15, "exact", 200),
+    "score_zero_vs_engine_renju": ("zero:movetime=300", "engine:movetime=300", 15, "renju", 200),
+    "score_zero_vs_engine_caro": ("zero:movetime=300", "engine:movetime=300", 15, "caro", 200),
 }
 """Player A, whose score is reported, player B, board, rule and games, by figure or, where there is none, by name."""
 

@@ -115,12 +115,14 @@ def solve(
         None, "--file", help="File of positions, one JSON object on each line; see docs/gomoku.md."
     ),
     movetime: float = typer.Option(1000.0, min=1.0, help="Milliseconds per position."),
+    threads: int = typer.Option(1, min=1, max=256, help="Number of threads."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; for a file, one line for each position."),
 ) -> None:
     """Search for a forced win of the side to move, and print its line if one is found in time.
 
-    It searches by threats, then in a tree guided by the net for the rule if the package has one. A printed win is
-    proven. The line has the answers that hold out longest, or those that the tree looked at most.
+    It searches by threats, then in a tree guided by the net for the rule if the package has one; with several threads,
+    by threats in one of them and in the tree in all others. A printed win is proven. The line has the answers that hold
+    out longest, or those that the tree looked at most.
     """
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
@@ -129,8 +131,9 @@ def solve(
 
     if (fen is None) == (file is None):
         raise ZugwerkError("solve needs a position: give --fen or --file, one of them")
-    solver, limit = packaged_solver(), Limit(movetime_ms=movetime)
-    solver.solve(gomoku.from_fen("5/5/5/5/5 b"), Limit(nodes=1))  # compiled before any clock runs
+    solver, limit = packaged_solver(threads), Limit(movetime_ms=movetime)
+    for first in (Limit(nodes=1), Limit(movetime_ms=1)):  # compiled before any clock runs
+        solver.solve(gomoku.from_fen("5/5/5/5/5 b"), first)
     if file is not None:
         _solve_file(solver, file, limit, as_json)
         return

@@ -57,7 +57,7 @@ def zero_player(options: ProvingOptions) -> Player:
     return open_player(options, around)
 
 
-def packaged_solver() -> NetSolver:
+def packaged_solver(threads: int = 1) -> NetSolver:
     """Return a solver of forced wins with the package's nets, for boards and rules that have one."""
     player: Any = zero_player(ProvingOptions(movetime=1.0))
 
@@ -69,4 +69,4 @@ def packaged_solver() -> NetSolver:
         evaluate: EvaluateBatch = player.player_for(state).puct.evaluate_batch
         return evaluate
 
-    return NetSolver(evaluator_for)
+    return NetSolver(evaluator_for, threads)

@@ -1,5 +1,7 @@
 """Forced wins by threats or in a tree: what is said to be won is won, and its line is played to the end."""
 
+from threading import Event
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import net_solver
 from pipeline_src.search.gomoku.net_solver import NetSolver
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
-from pipeline_src.search.gomoku.solver import Solver
+from pipeline_src.search.gomoku.solver import Found, Solver
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.layout.imports import ROOT
@@ -59,6 +61,75 @@ def test_lines_from_trees_end_with_the_win(variant, side):
         by_tree += found.win and not threats.solve(state, Limit(nodes=30)).win
         assert not found.win or won_at_the_end(state, found.line), gomoku.to_fen(state)
     assert by_tree > 2
+
+
+class Threats:
+    """In place of a search by threats in time: answers at once, or once it is stopped."""
+
+    def __init__(self, answer, at_once):
+        self.answer, self.over = answer, Event()
+        if at_once:
+            self.over.set()
+
+    def solve(self, state, limit):
+        if limit.nodes is not None:
+            return Solver(1 << 14).solve(state, limit)
+        assert self.over.wait(60)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def stop(self):
+        self.over.set()
+
+
+FOUR, NOTHING = gomoku.from_fen("9/9/9/9/2xxx4/9/2oo5/2o6/9 b"), Found((), 1, 0.0)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_proof_in_the_tree_ends_the_search(threads, at_once):
+    solver, long = packaged_solver(threads), won_in_a_tree()
+    for state in (FOUR, long):
+        solver._threats = Threats(NOTHING, at_once)
+        assert won_at_the_end(state, solver.solve(state, Limit(movetime_ms=1e9)).line)
+
+
+def won_in_a_tree():
+    """A position of which few positions by threats prove nothing, and a tree a win."""
+    rng, solver = np.random.default_rng(0), packaged_solver()
+    while True:
+        state = random_position(rng, 15, "freestyle", int(rng.integers(16, 40)))
+        if not Solver(1 << 14).solve(state, Limit(nodes=500)).win and solver.solve(state, Limit(nodes=30_000)).win:
+            return state
+
+
+def test_threats_that_win_end_the_search_in_the_tree():
+    solver, won = packaged_solver(2), Found((40,), 1, 0.0)
+    solver._threats = Threats(won, at_once=True)
+    assert solver.solve(gomoku.initial_state(15), Limit(movetime_ms=1e9)) is won
+
+
+def test_an_error_of_the_threats_ends_the_search():
+    solver = packaged_solver(2)
+    solver._threats = Threats(MemoryError("no room"), at_once=True)
+    with pytest.raises(MemoryError, match="no room"):
+        solver.solve(gomoku.initial_state(15), Limit(movetime_ms=1e9))
+
+
+def test_several_threads_solve_what_one_does():
+    rng, one, three = np.random.default_rng(3), packaged_solver(), packaged_solver(3)
+    for _ in range(8):
+        state = random_position(rng, 15, "freestyle", int(rng.integers(16, 40)))
+        if one.solve(state, Limit(nodes=30_000)).win:
+            found = three.solve(state, Limit(movetime_ms=60_000))
+            assert won_at_the_end(state, found.line), gomoku.to_fen(state)
+
+
+def test_a_limit_of_nodes_is_kept_by_any_threads():
+    state = random_position(np.random.default_rng(8), 15, "freestyle", 30)
+    one, other = (packaged_solver(n).solve(state, Limit(nodes=5000)) for n in (1, 4))
+    assert (one.line, one.nodes) == (other.line, other.nodes)
 
 
 def test_a_rule_without_a_net_is_solved_by_threats():
