@@ -66,8 +66,9 @@ def bring_up_to_date(
     """
     step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     with Children() as children:
-        prefix = f"{system}_" if system else ""
-        scheduler = Scheduler(checkout, children, jobs, targets=targets, prefix=prefix, refresh_crawl=refresh_crawl)
+        scheduler = Scheduler(
+            checkout, children, jobs, targets=targets, system=system or "", refresh_crawl=refresh_crawl
+        )
         schedule = scheduler.schedule
 
         def submit(target: str, workers: int) -> PrefectFuture[Any]:

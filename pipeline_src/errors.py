@@ -44,8 +44,8 @@ _RAISING: list[Any] = []
 def run_main(main: Callable[[], None]) -> None:
     """Run the ``main`` of a stage or command; an expected failure ends in one line on stderr and status 1.
 
-    Expected are `ZugwerkError`, `OSError` (a full disk, a folder that cannot be written) and a package that is not
-    installed. Ctrl-C ends it with status 130. Anything else is a defect and keeps its traceback.
+    Expected are `ZugwerkError`, `OSError` (a full disk, a folder that cannot be written), too little memory and a
+    package that is not installed. Ctrl-C ends it with status 130. Anything else is a defect and keeps its traceback.
     """
     end_on_interrupt(False)
     logging.raiseExceptions = False  # of a log on a full disk; the write that matters reports it
@@ -55,6 +55,8 @@ def run_main(main: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {line_of(error)}")
+    except MemoryError as error:
+        sys.exit(f"error: too little memory: {str(error) or 'free some of it'}; ask for a smaller tree, table or batch")
     except ModuleNotFoundError as error:
         if not (words := missing_extra(error)):
             raise

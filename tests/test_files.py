@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError, run_main
@@ -139,6 +140,8 @@ def test_expected_errors_become_one_line(tmp_path):
         run_main(user_error)
     with pytest.raises(SystemExit, match="none: No such file"):
         run_main(os_error)
+    with pytest.raises(SystemExit, match=r"error: too little memory: Unable to allocate .*; ask for a smaller"):
+        run_main(lambda: np.empty(1 << 59))
     with pytest.raises(ZeroDivisionError):
         run_main(lambda: 1 // 0)
 

@@ -65,11 +65,11 @@ class BestOf:
     a: str
     b: str
     a_begins: bool
-    """Whether ``a`` moves first in the first game."""
+    """Whether ``a`` has the first side in the first game."""
     games: list[PlayedGame] = field(default_factory=list)
 
     def a_is_first(self, number: int) -> bool:
-        """Whether ``a`` moves first in a game, numbered from 0."""
+        """Whether ``a`` has the first side in a game, numbered from 0."""
         return self.a_begins == (number % 2 == 0)
 
     @property

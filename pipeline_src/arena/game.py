@@ -28,7 +28,7 @@ class Fixture:
     """A game to be played."""
 
     first: str
-    """Text of the player that moves first."""
+    """Text of the player of the first side, which begins unless ``start`` has the other one to move."""
     second: str
     opening: tuple[int, ...]
     """Legal actions that are played before the players take over."""
@@ -55,6 +55,11 @@ class PlayedGame:
     """Cost of each move after the opening on the game's clock, including a forfeiting one; empty without a clock."""
     notes: tuple[tuple[float, ...], ...] = ()
     """Notes of the players on their moves (`Thought.note`)."""
+
+    @property
+    def began(self) -> int:
+        """Side of the first move of all: the second one in games from a position with that side to move."""
+        return self.mover ^ len(self.fixture.opening) % 2
 
     @property
     def forfeit(self) -> str:

@@ -94,6 +94,8 @@ class MatchSpec:
         if self.openings != "none" and not self.openings.startswith(("random:", "level:")):
             with open(self.openings, "rb") as file:
                 found["openings_sha256"] = hashlib.sha256(file.read()).hexdigest()
+        if any(files := [pool.digests_of(self.a), pool.digests_of(self.b)]):
+            found["players_sha256"] = files
         return found
 
 
@@ -122,12 +124,12 @@ def run_match(
         a journal that cannot be written any more. `Match.unwritten` says whether a file is missing.
 
     Raises:
-        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder
-            or another file than an archive, or the journal belongs to another match.
+        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder,
+            another file than an archive or one without a journal, or the journal belongs to another match.
         OSError: the journal cannot be begun; no game is played.
     """
     if out is not None:
-        _check_free(out)
+        _check_free(out, resume)
     board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
     fixtures = [
@@ -167,11 +169,16 @@ def run_match(
     return match
 
 
-def _check_free(out: Path) -> None:
+def _check_free(out: Path, resume: bool) -> None:
     if out.is_dir():
         raise ZugwerkError(f"{out} is a folder; name a Parquet file for the games, e.g. {out / 'games.parquet'}")
     if out.exists() and not (out.is_file() and _begins_like_an_archive(out)):
         raise ZugwerkError(f"{out} exists and is no archive of games; name another file, e.g. games.parquet")
+    if resume and out.exists() and out.stat().st_size and not journal_of(out).exists():
+        raise ZugwerkError(
+            f"{out} exists, and no journal ({journal_of(out).name}) says that its games are of this match; "
+            "name another file, or use --no-resume to replace it"
+        )
 
 
 def _begins_like_an_archive(path: Path) -> bool:
@@ -230,7 +237,7 @@ def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, 
 
     Args:
         board: board and rules.
-        a: text of player A, which moves first in the first game of a pair.
+        a: text of player A, which has the first side in the first game of a pair.
         b: text of player B.
         pairs: number of openings; each gives two games.
         opening_plies: number of random plies of an opening.

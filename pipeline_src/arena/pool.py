@@ -1,5 +1,6 @@
 """The players of this process. Each is made once and reused."""
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,11 @@ def files_of(text: str) -> list[Path]:
         return [FILE]
     words = (parsed.value, *parsed.options.values())
     return [Path(word).resolve() for word in words if os.path.isfile(word)]  # noqa: PTH113 - a command may be long
+
+
+def digests_of(text: str) -> list[str]:
+    """Return the SHA-256 of each of these files."""
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files_of(text)]
 
 
 def stamps_of(text: str) -> tuple[tuple[Path, int, int], ...]:

@@ -13,7 +13,7 @@ from pipeline_src.arena.sprt import Sprt, Verdict
 from pipeline_src.files import Row, finite
 
 Pair = tuple[PlayedGame, PlayedGame]
-"""The two games of an opening. ``a`` moves first in the first game."""
+"""The two games of an opening. ``a`` has the first side in the first game."""
 Status = Literal["finished", "decided", "interrupted", "incomplete"]
 """``finished``: all pairs were played. ``decided``: the sequential test ended the match. ``interrupted``: Ctrl-C.
 ``incomplete``: workers died, and their pairs are left out."""
@@ -121,7 +121,7 @@ class Match:
 
     @property
     def games(self) -> list[PlayedGame]:
-        """All games in order. ``a`` moves first in those with an even index."""
+        """All games in order. ``a`` has the first side in those with an even index."""
         return [game for _, pair in sorted(self.pairs.items()) for game in pair]
 
     @property
@@ -264,7 +264,7 @@ def pair_points(pair: Pair) -> tuple[float, float]:
 
 def first_side_share(games: Sequence[PlayedGame]) -> float:
     """Return the mean points of the side that moved first; NaN without games."""
-    return _mean([POINTS[game.winner][0] for game in games])
+    return _mean([POINTS[game.winner][game.began] for game in games])
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -122,7 +122,7 @@ def movetime(text: str, player: Player) -> float | None:
 def swapped_pair(
     a: str, b: str, opening: tuple[int, ...], seed: Sequence[int], start: str = ""
 ) -> tuple[Fixture, Fixture]:
-    """Return the two games of an opening. ``a`` moves first in the first game."""
+    """Return the two games of an opening. ``a`` has the first side in the first game."""
     return Fixture(a, b, opening, (*seed, 0), start), Fixture(b, a, opening, (*seed, 1), start)
 
 
@@ -178,7 +178,7 @@ def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]
 def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
     """Return, for each group, the digest of everything that decides its games except the code: 32 hex digits."""
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
-    files = {text: [hashlib.sha256(path.read_bytes()).hexdigest() for path in pool.files_of(text)] for text in texts}
+    files = {text: pool.digests_of(text) for text in texts}
     on, keys = asdict(replace(board, logs="")), []
     for group in groups:
         rows = [[asdict(one), files[one.first], files[one.second]] for one in group]

@@ -87,7 +87,10 @@ class SearchPlayer(Player):
         if bounds.infinite:
             return Limit(lines=bounds.lines)
         if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
-            return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms, bounds.lines)
+            time_ms = bounds.movetime_ms
+            if time_ms is None and position.clock is not None:
+                time_ms = time_on_clock(position)
+            return Limit(bounds.depth, bounds.nodes, time_ms, bounds.lines)
         return replace(self.limit_at(position), lines=bounds.lines)
 
     def _warm_up(self, position: Position) -> None:

@@ -54,7 +54,7 @@ class Scheduler:
         jobs: int,
         *,
         targets: Sequence[str] = (),
-        prefix: str = "",
+        system: str = "",
         force: bool = False,
         refresh_crawl: bool = False,
     ) -> None:
@@ -65,7 +65,7 @@ class Scheduler:
             children: the running commands, to which DVC's are added.
             jobs: number of places, at least 1.
             targets: stages, members ``stage@item`` or groups, together with their dependencies. Empty means all.
-            prefix: without targets, only targets whose names have this prefix.
+            system: without targets, only those of this system, see `select`.
             force: run all targets even if nothing has changed.
             refresh_crawl: run crawls too, since DVC does not notice that a site has changed.
 
@@ -80,7 +80,7 @@ class Scheduler:
         status = None if force else children.submit(changed_targets, (), checkout, children)
         params = read_tree(checkout / PARAMS_FILE)
         places = read_places(checkout, params)
-        chosen = select(graph.result(), targets, prefix)
+        chosen = select(graph.result(), targets, system)
         self._profile = str(params.get("profile", ""))
         self._seconds = _read_seconds(checkout / SECONDS)
         self.schedule = Schedule(

@@ -46,13 +46,13 @@ def changed_targets(targets: Sequence[str], checkout: Path, children: Children) 
     return set(json.loads(next(line for line in lines if line.startswith("{"))))
 
 
-def select(graph: Mapping[str, Set[str]], targets: Sequence[str], prefix: str = "") -> dict[str, Set[str]]:
+def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = "") -> dict[str, Set[str]]:
     """Return the part of a graph with some targets and all their dependencies, in the graph's order.
 
     Args:
         graph: from `read_targets`.
         targets: stages, members ``stage@item`` or groups.
-        prefix: without targets, the targets whose names have this prefix.
+        system: without targets, those whose names begin with this word, and its headline figures; empty means all.
 
     Raises:
         ZugwerkError: a target is unknown; the message lists the known ones.
@@ -60,9 +60,10 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], prefix: str = 
     groups = defaultdict(list)
     for name in graph:
         groups[name.partition("@")[0]].append(name)
-    todo = [name for name in graph if name.startswith(prefix)] if not targets else []
+    of_system = f"{system}_" if system else "", f"report_headlines@{system}"
+    todo = [name for name in graph if name.startswith(of_system)] if not targets else []
     if not targets and not todo:
-        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{prefix}'")
+        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{of_system[0]}'")
     for target in targets:
         if target not in graph and target not in groups:
             raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")

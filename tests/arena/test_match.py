@@ -222,6 +222,17 @@ def test_openings_from_a_changed_file_are_another_match(tmp_path):
         run_match(spec, tmp_path / "games.parquet")
 
 
+def test_games_of_a_changed_net_are_another_match(tmp_path, model):
+    other = tmp_path / "nets.pt"
+    other.write_bytes(Path(model).read_bytes())
+    spec, out = MatchSpec("amazons", f"nets:{other}", "random", games=2, size=6), tmp_path / "games.parquet"
+    run_match(spec, out)
+    with open(other, "ab") as file:
+        file.write(b"another one")
+    with pytest.raises(ZugwerkError, match="players_sha256 differs"):
+        run_match(dataclasses.replace(spec, games=4), out)
+
+
 @pytest.mark.parametrize(
     ("mode", "kind", "why"),
     [
@@ -417,6 +428,19 @@ def test_out_that_is_no_archive_is_left_alone(tmp_path, monkeypatch):
             run_match(SPEC, other)
     assert out.read_text() == "notes"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_archive_without_a_journal_is_kept(tmp_path):
+    out = tmp_path / "games.parquet"
+    spec = dataclasses.replace(SPEC, games=2)
+    run_match(spec, out)
+    journal_of(out).unlink()
+    before = out.read_bytes()
+    with pytest.raises(ZugwerkError, match=r"no journal \(games.journal.jsonl\) .* use --no-resume to replace it"):
+        run_match(dataclasses.replace(spec, seed=2), out)
+    assert out.read_bytes() == before
+    run_match(dataclasses.replace(spec, seed=2), out, resume=False)
+    assert out.read_bytes() != before
 
 
 @pytest.mark.parametrize("changes", [{"games": 3}, {"games": 0}, {"clock": (0.0, 1.0)}, {"margin": -1.0}, {"seed": -1}])

@@ -31,7 +31,8 @@ def test_points_go_to_the_right_player():
 
 def test_a_match_counts_for_the_right_player():
     def game(winner, times, ended="board", mover=0):
-        return PlayedGame(FIXTURE, (1,) * (len(times) + mover), winner, ended, "", mover, times)
+        fixture = dataclasses.replace(FIXTURE, opening=(1,) * mover)
+        return PlayedGame(fixture, (1,) * (len(times) + mover), winner, ended, "", mover, times)
 
     played = {
         2: (game("second", (7.0, 30.0), "time"), game("second", (40.0, 9.0), "crash", 1)),
@@ -82,6 +83,12 @@ def test_empty_result_has_no_means():
         "forfeits": {},
     }
     assert (found["first_side_score"], found["plies_per_game"], found["games"]) == (None, None, 0)
+
+
+def test_the_first_to_move_may_be_the_second_side():
+    start = dataclasses.replace(FIXTURE, start="Q1*/q2/*** b", opening=(1, 2, 3))
+    games = [PlayedGame(start, (1, 2, 3, 4), winner, mover=0) for winner in ("second", "second")]
+    assert Match.of("a", "b", games).first_side_score == 1
 
 
 def test_a_game_survives_the_journal():

@@ -85,7 +85,7 @@ def test_a_text_taken_apart(text, name, value, options):
         ("amazons", "uct:nodes=0", "nodes must be at least 1"),
         ("amazons", "uct:nodes=5,iterations=5", "one option"),
         ("amazons", "uct:tree=2.5", "tree must be a whole number, not 2.5"),
-        ("amazons", "uct:tree=0", "tree must be at least 1"),
+        ("amazons", "uct:tree=0", "tree must be 1 to 33554432"),
         ("amazons", "uct:c=-2", "c must be at least 0, not -2.0"),
         ("amazons", "uct:speed=2", "no option 'speed'"),
         ("gomoku", "brain", "needs a command, as in brain:"),

@@ -66,7 +66,9 @@ def test_targets_are_selected_with_their_dependencies_in_order() -> None:
     assert list(select(GRAPH, ["a_train"])) == ["code", "a_train@x", "a_train@y"]
     assert list(select(GRAPH, ["a_train@y", "code"])) == ["code", "a_train@y"]
     assert list(select(GRAPH, [])) == list(GRAPH)
-    assert list(select(GRAPH, [], "a_")) == ["code", "a_train@x", "a_train@y"]
+    assert list(select(GRAPH, [], "a")) == ["code", "a_train@x", "a_train@y"]
+    graph = {**GRAPH, "report_headlines@a": {"a_train@x"}, "report_headlines@b": {"b_page"}}
+    assert list(select(graph, [], "a")) == ["code", "a_train@x", "a_train@y", "report_headlines@a"]
 
 
 def test_an_unknown_target_is_reported_with_the_known_ones() -> None:
@@ -74,7 +76,7 @@ def test_an_unknown_target_is_reported_with_the_known_ones() -> None:
     with pytest.raises(ZugwerkError, match=f"^{re.escape(message)}$"):
         select(GRAPH, ["code", "a_train@z"])
     with pytest.raises(ZugwerkError, match="no stage whose name starts with 'c_'"):
-        select(GRAPH, [], "c_")
+        select(GRAPH, [], "c")
 
 
 def places(tmp_path: Path, meta: str, params: dict[str, Any]) -> dict[str, Places]:

@@ -13,7 +13,6 @@ from pipeline_src.players.engines.uci_text import read_move
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.search.limits import Clock
 
-AMAZONS = 4
 """Largest number of amazons of a side: evaluations have room for this many."""
 MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
 """Largest limits, which no search reaches. Larger ones are reduced to them."""
@@ -44,8 +43,6 @@ def read_position(game: Game, words: Sequence[str]) -> Placed:
         start = game.from_fen(" ".join(head[1:]))
     else:
         raise ZugwerkError("position: expected startpos, or fen RANKS w|b, then moves MOVE...")
-    if hasattr(start, "amazons") and start.amazons.shape[1] > AMAZONS:
-        raise ZugwerkError(f"position: at most {AMAZONS} amazons a side can be searched")
     state, actions = start, []
     for number, text in enumerate(moves, 1):
         action = read_move(game, state, text)

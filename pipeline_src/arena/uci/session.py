@@ -130,7 +130,7 @@ class Session:
             self._stop([])
             self._thread.submit(self._fit_memory)
         else:
-            raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Hash, Move Overhead, MultiPV")
+            raise ZugwerkError(f"no option {name[:40]!r}; `uci` lists the options")
 
     def _position(self, words: list[str]) -> None:
         self._rejected = "the last position could not be read: send another one"
@@ -139,12 +139,13 @@ class Session:
         self._rejected = ""
 
     def _go(self, words: list[str]) -> None:
+        received = time.perf_counter()
         self._stop([])
         go = read_go(words)
         for complaint in go.complaints:
             self._inform(complaint)
         placed, rejected = self._placed, self._rejected
-        self._thread.search(lambda search: self._run(search, placed, go, rejected))
+        self._thread.search(lambda search: self._run(search, placed, go, rejected, received))
 
     def _stop(self, _: list[str]) -> None:
         self._thread.stop()
@@ -240,19 +241,19 @@ class Session:
         if self._player is not None and self._hash_mib is not None:
             self._player.take_memory(self._hash_mib << 20)
 
-    def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str) -> None:
+    def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str, received: float) -> None:
         best = "(none)"
         try:
             if rejected:
                 raise ZugwerkError(rejected)
-            best = self._search(search, placed, go)
+            best = self._search(search, placed, go, received)
         except Exception as error:
             self._inform(error_text(error))
         search.end()
         self._write(f"bestmove {best}")
 
-    def _search(self, search: Search, placed: Placed, go: GoCommand) -> str:
-        began, rules, state = time.perf_counter(), self._rules, placed.state
+    def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
+        rules, state = self._rules, placed.state
         with plainly():
             if rules.winner(state) is not None:
                 self._inform("the game is over")
@@ -264,7 +265,7 @@ class Session:
             self._inform("kernels are still being compiled: any legal move")
             with plainly():
                 return write_move(rules, state, any_move(rules, state))
-        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - began))
+        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - received))
         reported: SearchResult | None = None
 
         def report(found: SearchResult) -> None:

@@ -25,6 +25,8 @@ COLOUR = (WHITE, BLACK)
 """Board code of each side's amazons."""
 MIN_SIDE, MAX_SIDE = 3, 10
 """Smallest and largest side of a board. The line tables, and two 64-bit words for a board, hold ten at most."""
+MOST_AMAZONS = 4
+"""Largest number of amazons of a side in a position text. The searches have room for no more."""
 FILES = "abcdefghij"
 
 STANDARD = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
@@ -133,7 +135,8 @@ def from_fen(fen: str) -> AmazonsState:
     (4, 4)
 
     Raises:
-        FenError: wrong number of fields, an unknown letter, ranks of unequal length, a size outside 3..10.
+        FenError: wrong number of fields, an unknown letter, ranks of unequal length, a size outside 3..10, more than
+            `MOST_AMAZONS` of a side.
     """
     fields = fen.split()
     if not 2 <= len(fields) <= 6 or fields[1] not in ("w", "b"):
@@ -146,7 +149,10 @@ def from_fen(fen: str) -> AmazonsState:
     height, width = len(ranks), len(ranks[0])
     if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
         raise FenError(f"bad FEN {fen!r}: board {height}x{width}; sides go from {MIN_SIDE} to {MAX_SIDE}")
-    return from_board(np.array(ranks[::-1], dtype=np.int8), FIRST if fields[1] == "w" else SECOND)
+    board = np.array(ranks[::-1], dtype=np.int8)
+    if (most := max(np.count_nonzero(board == code) for code in (WHITE, BLACK))) > MOST_AMAZONS:
+        raise FenError(f"bad FEN {fen!r}: {most} amazons of one side; at most {MOST_AMAZONS} can be played")
+    return from_board(board, FIRST if fields[1] == "w" else SECOND)
 
 
 _COUNTER = re.compile(r"-|\d{1,9}", re.ASCII)

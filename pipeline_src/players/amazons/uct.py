@@ -1,12 +1,14 @@
 """UCT with the static evaluation as a player of the Amazons."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.searching import Limits, SearchPlayer
-from pipeline_src.project.params import Count, NonNegative
+from pipeline_src.project.params import NonNegative
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
@@ -22,7 +24,7 @@ class UctPlayerOptions(Limits):
     ALIASES: ClassVar[Mapping[str, str]] = {"iterations": "nodes"}
     DEFAULT = Limit(movetime_ms=1000)
 
-    tree: Count = 1 << 16
+    tree: Annotated[int, Field(ge=1, le=1 << 25)] = 1 << 16
     """Largest number of nodes in the tree; the default takes about 100 MB."""
     c: NonNegative = STANDARD.c
     """Exploration constant, for win rates in -1..1."""

@@ -123,6 +123,8 @@ class _Turn:
     """Number of lines to report."""
     lines: list[tuple[int, Line]] = field(default_factory=list)
     """First step and line of the root's best steps, before the first step is decided."""
+    instead: list[int] = field(default_factory=list)
+    """Other first steps, the best ones first, for when the decided one proves to lose."""
 
     def result(self, spent: int, seconds: float) -> SearchResult | None:
         """Return the result; None while the line is less than a whole turn."""
@@ -229,7 +231,8 @@ class Puct:
         deadline = None if limit.movetime_ms is None else started + searching_seconds(limit.movetime_ms)
         nodes = self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES)
         trees = self._room(states, nodes, exactly=limit.movetime_ms is None)
-        turns = [_Turn(state, limit.nodes or FOREVER, wanted=limit.lines) for state in states]
+        most = min(limit.nodes or FOREVER, FOREVER)
+        turns = [_Turn(state, most, wanted=limit.lines) for state in states]
         owed, self._owed = self._owed, -1
         if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, owed, states[0]):
             for g, state in enumerate(states):
@@ -299,7 +302,9 @@ class Puct:
                 slices.extend()
         for g in going:
             _look_wide(trees, g, turns[g])
-            _settle(trees, g, turns[g])
+            lost = trees.proven(g) and trees.value(g) < 0
+            if not (lost and _take_back(trees, g, turns[g])):
+                _settle(trees, g, turns[g])
 
 
 def _follow(trees: PuctTrees, owed: int, state: Any) -> bool:
@@ -337,10 +342,40 @@ def _look_wide(trees: PuctTrees, g: int, turn: _Turn) -> None:
 def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:
     """Play the next step of a turn in its tree."""
     _look(trees, g, turn)
-    done, step = int(trees.forest.done[g]), turn.line[len(turn.steps)]
-    turn.spent += done
-    turn.left -= 0 if turn.left == FOREVER else done
+    _count(trees, g, turn)
+    step = turn.line[len(turn.steps)]
     turn.steps.append(step)
     turn.whole = not has_more(row(trees.roots, g), step)
     if not turn.whole:
+        turn.instead = [] if trees.proven(g) else _others(trees, g, step)
         trees.advance(g, step)
+
+
+def _take_back(trees: PuctTrees, g: int, turn: _Turn) -> bool:
+    """Decide on another first step in place of one that the search of the second has proven to lose, if there is one.
+
+    One after which the turn is over has no second step to be searched, and is left out.
+    """
+    step = next((step for step in turn.instead if has_more(turn.state, step)), -1)
+    if step < 0:
+        return False
+    turn.instead = turn.instead[turn.instead.index(step) + 1 :]
+    _count(trees, g, turn)
+    turn.steps, after = [step], copy_of(turn.state)
+    kernels.play_step(after, step)
+    trees.plant(g, after)
+    return True
+
+
+def _count(trees: PuctTrees, g: int, turn: _Turn) -> None:
+    """Charge a turn for the simulations in its tree."""
+    done = int(trees.forest.done[g])
+    turn.spent += done
+    turn.left -= 0 if turn.left == FOREVER else done
+
+
+def _others(trees: PuctTrees, g: int, decided: int) -> list[int]:
+    """Return the root's other steps that are not proven to lose, the most visited first, then the likeliest."""
+    tried = {line[0]: value for line, value, _ in trees.lines(g, len(trees.steps(g)))}
+    likeliest = trees.steps(g)[np.argsort(-trees.priors(g), kind="stable")].tolist()
+    return [step for step in dict.fromkeys([*tried, *likeliest]) if step != decided and tried.get(step, 0.0) > -1]

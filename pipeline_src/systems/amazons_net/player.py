@@ -6,6 +6,7 @@ torch alone.
 
 import importlib.util
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,7 +21,7 @@ from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.packaged import INT8
-from pipeline_src.players.player import Player, Position, Thought
+from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
@@ -204,7 +205,13 @@ class PuctPlayer(SearchPlayer):
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`."""
+        if any(position.clock is not None for position in positions):
+            return super().consider(positions)
         return [Thought(action) for action in self.choose(positions)]
+
+    def _limit(self, position: Position, bounds: Bounds) -> Limit:
+        """A tree grows to no given depth: where that is the only limit, the player's own applies."""
+        return super()._limit(position, replace(bounds, depth=None))
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""

@@ -27,8 +27,6 @@ class Game:
 
         self.rules = get_game(place.game)
         self.start: Any = Table(place.game, place.size, place.variant).start(place.fen)
-        if hasattr(self.start, "amazons") and self.start.amazons.shape[1] > 4:
-            raise ZugwerkError("at most 4 amazons a side can be played")
         self.place = place.model_copy(update={"moves": ()})
         self._states, self.moves, self._actions = [self.start], list[str](), list[int]()
         for text in place.moves:

@@ -36,9 +36,10 @@ def test_squares_outside_a_small_board_are_refused():
 @given(st.integers(3, 10), st.integers(3, 10), st.integers(0, 2**32), st.sampled_from([0, 1]))
 def test_fen_round_trip(height, width, seed, side):
     rng = np.random.default_rng(seed)
-    squares = rng.choice([board.ARROW, board.EMPTY, board.EMPTY, board.BLACK, board.WHITE], (height, width)).astype(
-        np.int8
-    )
+    squares = rng.choice([board.ARROW, board.EMPTY, board.EMPTY], (height, width)).astype(np.int8)
+    amazons = rng.permutation(squares.size)[:8]
+    for colour, places in ((board.WHITE, amazons[:4]), (board.BLACK, amazons[4:])):
+        squares.ravel()[places[: rng.integers(5)]] = colour
     state = board.from_board(squares, side)
     again = board.from_fen(board.to_fen(state))
     for found, expected in zip(again, state, strict=True):
@@ -60,6 +61,8 @@ def test_fen_round_trip(height, width, seed, side):
         ("11/11/11 w", "board 3x11"),
         ("0q2/3/3 w", "run of 0"),
         (board.STANDARD.replace("10", "99999999999", 1), "run of"),
+        ("QQ1/QQQ/q2 w", "5 amazons of one side; at most 4 can be played"),
+        ("Q2/qqq/1qq b", "5 amazons of one side"),
     ],
 )
 def test_bad_fen_names_the_error(fen, message):

@@ -222,6 +222,22 @@ def test_a_full_tree_proves_nothing_false():
     assert left > 10
 
 
+@pytest.mark.parametrize("limit", [Limit(nodes=30), Limit(nodes=100), Limit(movetime_ms=60)])
+def test_a_turn_is_lost_only_if_all_turns_are(limit):
+    known = {}
+    for state in positions("amazons"):
+        found = Puct(hashed, SOLVE).search(state, limit)
+        if found.value == -1:
+            assert exact(state, known) == -1, amazons.to_fen(state)
+        if found.value == 1:
+            assert exact(state, known) == 1, amazons.to_fen(state)
+
+
+def test_any_number_of_simulations_may_be_asked_for():
+    found = Puct(hashed, SOLVE).search(positions("amazons")[-1], Limit(nodes=10**10, movetime_ms=30))
+    assert found.nodes > 0
+
+
 def test_untried_steps_come_before_those_that_lose():
     known, untried = {}, 0
 

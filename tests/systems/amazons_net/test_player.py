@@ -9,9 +9,10 @@ from torch import nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board, turns
+from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.endgame import closing_turn
-from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets, torch_threads
 from pipeline_src.systems.amazons_net.models import save_nets
@@ -143,7 +144,6 @@ def test_choose_leaves_the_states_and_the_generators_alone():
         ([board.START[10, "standard"]], "10x10 board, but these nets play on 6x6"),
         ([board.START[8, "standard"], board.START[6, "standard"]], "different sizes"),
         (["1q2q1/q4q/6/6/Q4Q/1Q4 w"], "White has 3 amazons; Amazons-Net takes positions with 4"),
-        (["1q2q1/q4q/6/6/Q4Q/1QQQ2 w"], "White has 5 amazons"),
         (["QQQQ**/******/6/6/q4q/1q2q1 w"], "the game is over: QQQQ.* w has no turn for the side to move"),
         ([board.START[6, "standard"], "QQQQ**/******/6/6/q4q/1q2q1 w"], "the game is over"),
     ],
@@ -243,6 +243,22 @@ def model(tmp_path):
 
 def player(text):
     return make_player("amazons", text)
+
+
+def test_a_tree_search_keeps_to_the_clock_of_the_game():
+    searching, start = player("puct:simulations=10000000"), amazons.initial_state()
+    searching.ready(start)
+    position = Position(start, np.random.default_rng(0), start, (), Clock(400.0, 400.0, 0.0))
+    (thought,) = searching.consider([position])
+    assert amazons.is_legal(start, thought.action)
+    assert thought.nodes < 100_000
+
+
+def test_a_depth_alone_leaves_a_tree_search_its_own_limit():
+    searching, start = player("puct:simulations=20"), amazons.initial_state()
+    position = Position(start, np.random.default_rng(0), start)
+    assert searching.think(position, Bounds(depth=1)).action == searching.think(position).action
+    assert searching.think(position, Bounds(depth=1, nodes=10)).nodes <= 10
 
 
 def test_actions_are_legal_and_independent_of_batch(model):
