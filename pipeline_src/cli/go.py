@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,7 @@ def _of_record_or_fen(position: str, move: int | None, number: int | None) -> tu
     plies = len(record.actions) if move is None else move
     if not 0 <= plies <= len(record.actions):
         raise ZugwerkError(f"{position}: --move must be 0 to {len(record.actions)}, not {plies}")
-    state = go.initial_state(record.width, record.variant)
-    for action in record.actions[:plies]:
-        state = go.play(state, action)
-    return state, record
+    return reduce(go.play, record.actions[:plies], go.initial_state(record.width, record.variant)), record
 
 
 @app.command(epilog="Example: zugwerk go find game.sgf my_games --move 12 --area A1-K10")
@@ -133,9 +131,9 @@ def find(
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
     from pipeline_src.errors import ZugwerkError
+    from pipeline_src.files import read_bytes
     from pipeline_src.games.go.board import to_play
     from pipeline_src.records.go_find import parse_pattern
-    from pipeline_src.records.sgf import read_bytes
 
     if position.lower().endswith(".sgf") or (position != "-" and not Path(position[:255]).is_file()):
         state, _ = _of_record_or_fen(position, move, number)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,7 @@ def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, An
         raise ZugwerkError(f"{path}: a game of {record.game}, not of gomoku")
     if variant is not None:
         raise ZugwerkError(f"{path}: an SGF record names its rule (RU); remove --variant")
-    state = start_of(record)
-    for action in record.actions:
-        state = gomoku.play(state, action)
-    return record, state
+    return record, reduce(gomoku.play, record.actions, start_of(record))
 
 
 @app.command(epilog='Example: zugwerk gomoku solve --fen "5/5/1x1x1/2oo1/5 b freestyle-4"')
