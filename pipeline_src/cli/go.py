@@ -9,37 +9,31 @@ from typing import Any
 import typer
 
 from pipeline_src.cli import play
+from pipeline_src.cli.any_game import Start, add_perft
 
 app = typer.Typer(help="Go. Example: zugwerk go show game.sgf --move 30", no_args_is_help=True)
 
 SIZE, VARIANT = 19, "standard"
 
 
-def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
-    from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games import go
-
-    if fen is None:
-        return go.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
-    if size is not None or variant is not None:
-        raise ZugwerkError("--fen contains size and komi, as in '3/3/3 b komi-0'; remove --size and --variant")
-    return go.from_fen(fen)
-
-
-@app.command(epilog="Example: zugwerk go perft 3 --size 5 --divide")
-def perft(
-    depth: int = play.DEPTH,
-    fen: str | None = typer.Option(
-        None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
+add_perft(
+    app,
+    "go",
+    Start(
+        typer.Option(
+            None,
+            "--fen",
+            help="Position: ranks from the top, x black, o white, numbers empty; then b or w.",
+            metavar="FEN",
+        ),
+        typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]"),
+        typer.Option(
+            None, "--variant", help=f"komi-6.5, handicap-2:dp,pd, komi-0.5/handicap-2:dp,pd.  [default: {VARIANT}]"
+        ),
     ),
-    size: int | None = typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]"),
-    variant: str | None = typer.Option(
-        None, "--variant", help=f"komi-6.5, handicap-2:dp,pd, komi-0.5/handicap-2:dp,pd.  [default: {VARIANT}]"
-    ),
-    divide: bool = play.DIVIDE,
-) -> None:
-    """Count the sequences of DEPTH legal moves, including passes. The last line has the count."""
-    play.print_perft("go", _position(fen, size, variant), depth, divide)
+    "3 --size 5 --divide",
+    "legal moves, including passes",
+)
 
 
 @app.command(epilog="Example: zugwerk go show game.sgf --move 30")
