@@ -20,6 +20,7 @@ from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initia
 from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.systems.amazons_net import samples as schema
 from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset
 from pipeline_src.systems.amazons_net.data import Plan, net_input, read, squares, under
@@ -32,12 +33,8 @@ GAMES, FEATURED, BATCH = 100, 1024, 256
 def measure() -> list[Row]:
     """``amazons_samples_per_s``, ``amazons_features_per_s`` of 1,024 positions, ``amazons_batches_per_s`` of 256."""
     games = random_games(GAMES)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with torch_threads(1):
         return [_samples(games), _features(games), _batches(games)]
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _samples(games: Games) -> Row:

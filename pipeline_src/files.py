@@ -97,6 +97,18 @@ def remedy(path: Path | str, words: str) -> str:
     return f"; {words}" if OUTPUTS.resolve() in Path(path).resolve().parents else ""
 
 
+def read_bytes(path: Path | str) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        ZugwerkError: the file is missing.
+    """
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file") from None
+
+
 def read_model_bytes(path: Path | str, again: str = "") -> bytes:
     """Return the bytes of a model's file; ``again`` says how to get one, as `remedy` does.
 

@@ -9,6 +9,7 @@ Example: ``python -m bench.strength.levels --only gomoku-9 --games 20``
 """
 
 import time
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -108,9 +109,8 @@ def milliseconds(ladder: Ladder, text: str, games: list[PlayedGame]) -> float:
     player, spent = make_player(ladder.game, text), 0.0
     player.ready(start)
     for k, game in enumerate(games[:TIMED]):
-        state, actions = start, game.actions[: len(game.actions) // 2]
-        for action in actions:
-            state = rules.play(state, action)
+        actions = game.actions[: len(game.actions) // 2]
+        state = reduce(rules.play, actions, start)
         player.new_game()
         begun = time.process_time()
         player.think(Position(state, np.random.default_rng(k), start, actions))

@@ -2,43 +2,38 @@
 
 import json
 import sys
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from pipeline_src.cli import play
+from pipeline_src.cli.any_game import Start, add_perft
 
 app = typer.Typer(help="Go. Example: zugwerk go show game.sgf --move 30", no_args_is_help=True)
 
 SIZE, VARIANT = 19, "standard"
 
 
-def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
-    from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games import go
-
-    if fen is None:
-        return go.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
-    if size is not None or variant is not None:
-        raise ZugwerkError("--fen contains size and komi, as in '3/3/3 b komi-0'; remove --size and --variant")
-    return go.from_fen(fen)
-
-
-@app.command(epilog="Example: zugwerk go perft 3 --size 5 --divide")
-def perft(
-    depth: int = play.DEPTH,
-    fen: str | None = typer.Option(
-        None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
+add_perft(
+    app,
+    "go",
+    Start(
+        typer.Option(
+            None,
+            "--fen",
+            help="Position: ranks from the top, x black, o white, numbers empty; then b or w.",
+            metavar="FEN",
+        ),
+        typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]"),
+        typer.Option(
+            None, "--variant", help=f"komi-6.5, handicap-2:dp,pd, komi-0.5/handicap-2:dp,pd.  [default: {VARIANT}]"
+        ),
     ),
-    size: int | None = typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]"),
-    variant: str | None = typer.Option(
-        None, "--variant", help=f"komi-6.5, handicap-2:dp,pd, komi-0.5/handicap-2:dp,pd.  [default: {VARIANT}]"
-    ),
-    divide: bool = play.DIVIDE,
-) -> None:
-    """Count the sequences of DEPTH legal moves, including passes. The last line has the count."""
-    play.print_perft("go", _position(fen, size, variant), depth, divide)
+    "3 --size 5 --divide",
+    "legal moves, including passes",
+)
 
 
 @app.command(epilog="Example: zugwerk go show game.sgf --move 30")
@@ -73,10 +68,7 @@ def _of_record_or_fen(position: str, move: int | None, number: int | None) -> tu
     plies = len(record.actions) if move is None else move
     if not 0 <= plies <= len(record.actions):
         raise ZugwerkError(f"{position}: --move must be 0 to {len(record.actions)}, not {plies}")
-    state = go.initial_state(record.width, record.variant)
-    for action in record.actions[:plies]:
-        state = go.play(state, action)
-    return state, record
+    return reduce(go.play, record.actions[:plies], go.initial_state(record.width, record.variant)), record
 
 
 @app.command(epilog="Example: zugwerk go find game.sgf my_games --move 12 --area A1-K10")
@@ -133,9 +125,9 @@ def find(
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
     from pipeline_src.errors import ZugwerkError
+    from pipeline_src.files import read_bytes
     from pipeline_src.games.go.board import to_play
     from pipeline_src.records.go_find import parse_pattern
-    from pipeline_src.records.sgf import read_bytes
 
     if position.lower().endswith(".sgf") or (position != "-" and not Path(position[:255]).is_file()):
         state, _ = _of_record_or_fen(position, move, number)

@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from pipeline_src.cli import play
+from pipeline_src.cli.any_game import Start, add_move, add_perft, position
 
 app = typer.Typer(help="Gomoku. Example: zugwerk gomoku perft 2 --size 9", no_args_is_help=True)
 
@@ -21,39 +23,14 @@ Variant = typer.Option(
 )
 
 
-def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
-    from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games import gomoku
-
-    if fen is None:
-        return gomoku.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
-    if size is not None or variant is not None:
-        raise ZugwerkError("--fen contains size and variant, as in '3/3/3 b exact-3'; remove --size and --variant")
-    return gomoku.from_fen(fen)
-
-
-@app.command(epilog="Example: zugwerk gomoku perft 3 --size 9 --divide")
-def perft(
-    depth: int = play.DEPTH,
-    fen: str | None = Fen,
-    size: int | None = Size,
-    variant: str | None = Variant,
-    divide: bool = play.DIVIDE,
-) -> None:
-    """Count the sequences of DEPTH legal moves. The last line has the count."""
-    play.print_perft("gomoku", _position(fen, size, variant), depth, divide)
-
-
-@app.command(epilog='Example: zugwerk gomoku move --player mcts:playouts=1000 --fen "5/5/2x2/5/5 w freestyle-4"')
-def move(
-    player: str = typer.Option(..., "--player", help="Any player of the game, e.g. alphabeta:depth=4 or zero:MODEL."),
-    fen: str | None = Fen,
-    size: int | None = Size,
-    variant: str | None = Variant,
-    as_json: bool = play.AS_JSON,
-) -> None:
-    """Print a player's move and the result of its search."""
-    play.print_move("gomoku", _position(fen, size, variant), player, as_json)
+add_perft(app, "gomoku", Start(Fen, Size, Variant), "3 --size 9 --divide")
+add_move(
+    app,
+    "gomoku",
+    Start(Fen, Size, Variant),
+    '--player mcts:playouts=1000 --fen "5/5/2x2/5/5 w freestyle-4"',
+    "Any player of the game, e.g. alphabeta:depth=4 or zero:MODEL.",
+)
 
 
 @app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
@@ -102,10 +79,7 @@ def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, An
         raise ZugwerkError(f"{path}: a game of {record.game}, not of gomoku")
     if variant is not None:
         raise ZugwerkError(f"{path}: an SGF record names its rule (RU); remove --variant")
-    state = start_of(record)
-    for action in record.actions:
-        state = gomoku.play(state, action)
-    return record, state
+    return record, reduce(gomoku.play, record.actions, start_of(record))
 
 
 @app.command(epilog='Example: zugwerk gomoku solve --fen "5/5/1x1x1/2oo1/5 b freestyle-4"')
@@ -201,7 +175,7 @@ def openings(
     from pipeline_src.players.packaged import has_net
     from pipeline_src.players.values import by_results
 
-    start = _position(None, size, variant)
+    start = position("gomoku", None, size, variant)
     side, rule = start.board.shape[0], format_variant(start)
     text = judge or ("zero:fours=40" if has_net("gomoku", rule) else "engine")
     by_net = by_results(text)

@@ -20,12 +20,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @overload
 def njit(function: Function) -> Function: ...
 @overload
-def njit(
-    *, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any
-) -> Callable[[Function], Function]: ...
-def njit(
-    function: Any = None, *, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any
-) -> Any:
+def njit(*, cache: bool = False, allocates: bool = False, **options: Any) -> Callable[[Function], Function]: ...
+def njit(function: Any = None, *, cache: bool = False, allocates: bool = False, **options: Any) -> Any:
     """Compile a function when it is first called, once for each combination of argument types.
 
     Args:
@@ -34,7 +30,6 @@ def njit(
         allocates: whether the function makes or returns arrays, copies one into a slice of another, or passes on arrays
             of functions that do. Other functions count no references to their arrays, which saves an atomic operation
             for each array of each call; a function that would need to count is refused.
-        constants: whether to compile a version for each constant that a compiled caller passes as an argument.
         options: options of ``numba.njit``.
     """
 
@@ -42,7 +37,6 @@ def njit(
         if config.DISABLE_JIT:
             return plain
         kernel = Kernel(plain, targetoptions={"nopython": True, "boundscheck": None, "_nrt": allocates, **options})
-        kernel.part.constants = constants
         if cache:
             kernel._cache, kernel.part._cache = KernelCache(plain), PartCache(plain)
         return kernel

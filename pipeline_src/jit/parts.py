@@ -171,8 +171,6 @@ VIEWS: set[Any] = {"array.reshape", "array.view"}
 class Part(registry.CPUDispatcher):
     """A function as compiled code calls it."""
 
-    constants = False
-
     def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
         """See numba."""
         super().__init__(py_func, None, targetoptions, type("Compiler", (PartCompiler,), {"part": self}))
@@ -185,12 +183,9 @@ class Part(registry.CPUDispatcher):
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """See numba: where a call leads.
 
-        Signed integers of any size, and constants unless they are asked for, are int64: else numba compiles the
-        function once for each.
+        Signed integers of any size, and constants, are int64: else numba compiles the function once for each.
         """
-        if not self.constants:
-            args = [_as_any(kind) for kind in args]
-            kws = {name: _as_any(kind) for name, kind in kws.items()}
+        args, kws = [_as_any(kind) for kind in args], {name: _as_any(kind) for name, kind in kws.items()}
         return super().get_call_template(args, kws)
 
 

@@ -7,7 +7,6 @@ DVC's own page loads Vega from a content delivery network. `make setup` and `zug
 import contextlib
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from pipeline_src.errors import run_main
 from pipeline_src.files import written_aside
@@ -54,11 +53,8 @@ def bundle() -> str:
     from vl_convert import javascript_bundle
 
     script = javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
-    with contextlib.suppress(OSError):  # on a full or read-only disk, made each time
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=kept.parent, delete=False) as aside:  # others may write too
-            aside.write(script)
-        Path(aside.name).replace(kept)
+    with contextlib.suppress(OSError), written_aside(kept) as aside:  # on a full or read-only disk, made each time
+        aside.write_text(script, encoding="utf-8")
     return script
 
 

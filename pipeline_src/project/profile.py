@@ -186,12 +186,13 @@ def _differences(name: str, folder: Path) -> Any:
 def _committed(folder: Path) -> str:
     """Return params.yaml of the last commit in which it is the laptop's; other profiles may be committed too."""
     try:
-        commits = _git(folder, "rev-list", "HEAD", "--", str(PARAMS)).split()
-        texts = (_git(folder, "show", f"{commit}:./{PARAMS}") for commit in commits)
+        commits = git(folder, "rev-list", "HEAD", "--", str(PARAMS)).split()
+        texts = (git(folder, "show", f"{commit}:./{PARAMS}") for commit in commits)
         return next(text for text in texts if re.search(rf"^profile: *{LAPTOP}\b", text, re.MULTILINE))
     except (OSError, subprocess.CalledProcessError, StopIteration):
         raise ZugwerkError(f"{PARAMS}: no commit has the laptop's values, which other profiles start from") from None
 
 
-def _git(folder: Path, *command: str) -> str:
+def git(folder: Path, *command: str) -> str:
+    """Return what a command of git prints; raises as ``subprocess.run`` does."""
     return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607

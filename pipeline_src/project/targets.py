@@ -18,7 +18,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.children import Children
 from pipeline_src.project.dvc_run import run_dvc
 from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 from pipeline_src.project.schedule import Places
 
 _LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
@@ -107,9 +107,7 @@ def _listed(group: list[str]) -> str:
 def _number(key: str | None, params: Mapping[str, Any], where: str) -> int:
     if key is None:
         return 1
-    value: Any = params
-    for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+    value = at(params, key)
     if not isinstance(value, int) or value < 1:
         raise ZugwerkError(f"{where}: {PARAMS_FILE} has no whole number above 0 at {key}")
     return value

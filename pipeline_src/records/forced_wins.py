@@ -8,6 +8,7 @@ its wins are proven.
 """
 
 import json
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,9 +61,7 @@ def _read(text: str, where: str) -> Announced:
     if plies < 1:
         raise ZugwerkError(f"{where}: plies must be at least 1, not {plies}")
     try:
-        state = gomoku.initial_state(size, variant)
-        for action in actions:
-            state = gomoku.play(state, action)
+        state = reduce(gomoku.play, actions, gomoku.initial_state(size, variant))
     except ZugwerkError as error:
         raise ZugwerkError(f"{where}: {error}") from None
     if gomoku.winner(state) is not None:

@@ -21,7 +21,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.project.code import cache_root
 from pipeline_src.records.go_events import Codes, write_events
-from pipeline_src.records.parquet import read_table
+from pipeline_src.records.parquet import read_table, record_of
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
@@ -346,7 +346,7 @@ def _records(path: Path, problems: list[str]) -> Iterator[tuple[str, GameRecord 
             games = table.filter(pa.array([game == "go" for game in table["game"].to_pylist()]))
             for batch in games.to_batches(max_chunksize=1_000):  # Python's numbers take ten times as much memory
                 for row in batch.to_pylist():
-                    yield "", GameRecord(**{**row, "actions": tuple(row["actions"])})
+                    yield "", record_of(row, path)
         elif path.suffix.lower() == SUFFIX:
             with open(path, "rb") as file:
                 data = file.read(MAX_BYTES)

@@ -190,7 +190,7 @@ def _check_filled(table: "pa.Table", path: Path | str) -> None:
 def each_record(path: Path | str) -> Iterator[GameRecord]:
     """Read an archive as `read_records` does, some records at a time."""
     for table in read_batches(path):
-        yield from (_record(row, path) for row in table.to_pylist())
+        yield from (record_of(row, path) for row in table.to_pylist())
 
 
 def read_records(path: Path | str) -> list[GameRecord]:
@@ -208,7 +208,12 @@ def read_records(path: Path | str) -> list[GameRecord]:
     return list(each_record(path))
 
 
-def _record(row: dict[str, Any], path: Path | str) -> GameRecord:
+def record_of(row: dict[str, Any], path: Path | str) -> GameRecord:
+    """Return a row of an archive as a record.
+
+    Raises:
+        ZugwerkError: a winner or source is not one of the known words; names ``path``.
+    """
     if row["winner"] not in (*WINNERS, None) or row["source"] not in SOURCES:
         raise ZugwerkError(f"{path}: game {row['gid']}: winner {row['winner']!r} or source {row['source']!r} unknown")
     return GameRecord(**{**row, "actions": tuple(row["actions"])})

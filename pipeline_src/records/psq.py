@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_bytes
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, RULES, GomokuState, format_variant, parse_variant
 from pipeline_src.games.gomoku.renju import WHAT
@@ -83,11 +84,7 @@ def read_psq(path: Path | str, gid: int = 0, variant: str | None = None) -> PsqG
         ZugwerkError: the file is missing, or its charset is ambiguous.
         PsqError: as `parse_psq`.
     """
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such file") from None
-    return parse_psq(data, gid, variant, name=str(path))
+    return parse_psq(read_bytes(path), gid, variant, name=str(path))
 
 
 def read_rule(text: str) -> str:

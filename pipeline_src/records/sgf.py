@@ -17,6 +17,7 @@ from sgfmill import sgf
 from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_bytes
 from pipeline_src.games.go.board import (
     FIRST,
     LETTERS,
@@ -48,18 +49,6 @@ def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: in
         ZugwerkError: the file is missing; as `choose`.
     """
     return choose(parse_sgf(read_bytes(path), gid, name=str(path), size=size), path, number)
-
-
-def read_bytes(path: Path | str) -> bytes:
-    """Return the bytes of a file.
-
-    Raises:
-        ZugwerkError: the file is missing.
-    """
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such file") from None
 
 
 def choose(found: Sequence[SgfGame | Reject], path: Path | str, number: int | None) -> SgfGame:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipeline_src.project.profile import git
+
 CODE = ("dvc.yaml", "pipeline_src", "spiders")
 """Code that determines the figures."""
 
@@ -14,16 +16,11 @@ CODE = ("dvc.yaml", "pipeline_src", "spiders")
 def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
     """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
     try:
-        head = _git(folder, "rev-parse", "--short=10", "HEAD")
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
+        head = git(folder, "rev-parse", "--short=10", "HEAD").strip()
+        changed = git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
     except (OSError, subprocess.CalledProcessError):
         return None
     return head + "+" * bool(changed)
-
-
-def _git(folder: Path, *command: str) -> str:
-    done = subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True)  # noqa: S603, S607
-    return done.stdout.strip()
 
 
 GPUS = Path("/proc/driver/nvidia/gpus")

@@ -9,11 +9,11 @@ import numpy as np
 
 from pipeline_src import streams
 from pipeline_src.errors import run_main
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.project.params import load, load_value
 from pipeline_src.project.systems import by_word, open_function
 from pipeline_src.report.positions.file import POSITIONS, write_examples
 from pipeline_src.report.positions.params import ReportPositionsParams
-from pipeline_src.systems.amazons_net.forward import torch_threads
 
 
 def main() -> None:

@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.parquet import record_of
 from pipeline_src.records.record import GameRecord
 from pipeline_src.web import incoming, listing
-from pipeline_src.web.archives import archive, game_of, record_of
+from pipeline_src.web.archives import archive, game_of
 from pipeline_src.web.choices import analysts, check_player
 from pipeline_src.web.engine.tasks import Call, Place
 from pipeline_src.web.messages.analyse import (
@@ -111,7 +112,7 @@ def games(
     count, rejects = min(count, MOST_LISTED), found.rejects if found else []
     if found is None:
         table = archive(path)
-        records = [record_of(row, path) for row in table.slice(first, count).to_pylist()]
+        records = [record_of(row, path.name) for row in table.slice(first, count).to_pylist()]
         in_all = table.num_rows
     else:
         records, in_all = found.games[first : first + count], len(found.games)

@@ -3,10 +3,11 @@
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
+from pipeline_src.records.parquet import read_table, record_of
+from pipeline_src.records.record import GameRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,8 +27,6 @@ def archive(path: Path) -> "pa.Table":
     Raises:
         ZugwerkError: the file is missing, too large or damaged, or no archive of records.
     """
-    from pipeline_src.records.parquet import read_table
-
     try:
         found = path.stat()
     except OSError:
@@ -56,11 +55,4 @@ def game_of(path: Path, gid: int) -> GameRecord:
     row = pc.index(table["gid"], gid).as_py()
     if row < 0:
         raise ZugwerkError(f"{path.name}: no game {gid} there")
-    return record_of(table.slice(row, 1).to_pylist()[0], path)
-
-
-def record_of(row: dict[str, Any], path: Path) -> GameRecord:
-    """Return a row of an archive as a record."""
-    if row["winner"] not in (*WINNERS, None) or row["source"] not in SOURCES:
-        raise ZugwerkError(f"{path.name}: game {row['gid']}: winner {row['winner']!r} or source unknown")
-    return GameRecord(**{**row, "actions": tuple(row["actions"])})
+    return record_of(table.slice(row, 1).to_pylist()[0], path.name)

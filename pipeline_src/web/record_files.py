@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.littlegolem.text import of_site
+from pipeline_src.records.parquet import record_of
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.web.archives import record_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,8 +106,7 @@ def _archive(data: bytes, name: str) -> list[GameRecord]:
             f"{name}: {about.num_rows:,} games; an uploaded archive may have {MOST_GAMES:,}: put it into a folder of "
             "the server (--folder) and open it there"
         )
-    path = Path(name)
-    return [record_of(row, path) for row in _table(data, name).to_pylist()]
+    return [record_of(row, Path(name).name) for row in _table(data, name).to_pylist()]
 
 
 def _table(data: bytes, name: str) -> "pa.Table":

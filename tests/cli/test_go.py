@@ -55,7 +55,7 @@ def test_show_a_game_of_a_collection(tmp_path):
         (["perft", "13"], "perft depth must be 0 to 12"),
         (["perft", "2", "--size", "26"], "no Go board of size 26"),
         (["perft", "2", "--variant", "renju"], "no variant 'renju' of Go"),
-        (["perft", "2", "--fen", "3/3/3 b", "--size", "9"], "--fen contains size and komi"),
+        (["perft", "2", "--fen", "3/3/3 b", "--size", "9"], "--fen contains size and variant"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "3/3/3 b", "--move", "1"], "a FEN has none"),
         (["show", "3/3/3 b", "--game", "1"], "a FEN has none"),

@@ -192,19 +192,6 @@ def test_kernel_called_by_kernels_is_compiled_once_for_all_integers():
     assert len(twice.overloads) == 1
 
 
-def test_constants_are_compiled_apart_where_that_is_asked_for():
-    @njit(constants=True)
-    def power(n, k):
-        return n**k
-
-    @njit
-    def calls(n):
-        return power(n, 2) + power(n, 3)
-
-    assert calls(2) == 12
-    assert len(power.part.overloads) == 2
-
-
 MANGLED = """
 import sys
 import numba

@@ -7,8 +7,8 @@ import torch
 import yaml
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.stages import amazons_baselines, amazons_evaluate
-from pipeline_src.systems.amazons_net.forward import torch_threads
 from pipeline_src.systems.amazons_net.models import save_nets
 from tests.players.positions import small_dataset, small_nets, small_residual
 from tests.stages.killed import check_kill

@@ -45,10 +45,6 @@ SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)
 """Random number for White to move."""
 
 
-class FenError(ZugwerkError):
-    """A position text cannot be read; the message says why."""
-
-
 class GomokuState(NamedTuple):
     """A position and the stones that led to it: arrays only, so that numba kernels accept it. Treat it as a value.
 

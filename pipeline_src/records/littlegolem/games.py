@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 from pipeline_src.records.littlegolem.amazons import SIZE, check_turns, read_amazons, read_turns, site_variant
-from pipeline_src.records.littlegolem.result import Evidence, find_winner, match_players
-from pipeline_src.records.littlegolem.text import ParsedRecord, follows, only_text, pick_legal, readings
+from pipeline_src.records.littlegolem.result import Evidence, find_winner, match_players, source_of, the_record
+from pipeline_src.records.littlegolem.text import only_text
 from pipeline_src.records.raw import RawGame
-from pipeline_src.records.record import GameRecord, Source
+from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, Reject
-
-READABLE_STATUS = (0, 200)
-"""HTTP statuses of records that are read; 0 is a record from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +27,6 @@ class Kept:
     """Evidence for the winner."""
 
 
-def source_of(raw: RawGame) -> Source:
-    """Return the source of a game: our engine, people on the site, or a user's file."""
-    if raw.engine:
-        return "engine"
-    return "file" if raw.status == 0 else "littlegolem"
-
-
 def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
     """Read one crawled game. Any answer of the server gives a game or a reject."""
     try:
@@ -46,7 +36,7 @@ def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
 
 
 def _read(raw: RawGame, usable: Usable) -> Kept:
-    record = _the_record(raw)
+    record = the_record(raw, only_text, read_amazons)
     actions, resigned = read_turns(record)
     listed = site_variant(raw.variant)
     _check_variant(listed, usable)
@@ -77,16 +67,6 @@ def _read(raw: RawGame, usable: Usable) -> Kept:
         ),
         outcome.evidence,
     )
-
-
-def _the_record(raw: RawGame) -> ParsedRecord:
-    """Return the single record of a game's answer. A server may send the same record twice."""
-    if raw.status not in READABLE_STATUS:
-        raise RecordError("http_status", f"the server answered {raw.status}")
-    record = pick_legal(readings(only_text(raw.body)), read_amazons)
-    if follows(record):
-        raise RecordError("several_records", "another record follows the first")
-    return record
 
 
 def _check_variant(variant: str, usable: Usable) -> None:

@@ -12,15 +12,12 @@ from dataclasses import replace
 
 from pipeline_src.games.go.board import FIRST, LETTERS, MAX_SIDE, MIN_SIDE, SECOND, format_variant
 from pipeline_src.records.go_moves import GoMoves, SgfGame, half_points, read_moves
-from pipeline_src.records.littlegolem.result import Players, match_players
+from pipeline_src.records.littlegolem.result import Players, match_players, said_of, source_of, the_record
 from pipeline_src.records.littlegolem.text import (
     Node,
     ParsedRecord,
-    follows,
     join_stones,
     only_text,
-    pick_legal,
-    readings,
     split_file,
 )
 from pipeline_src.records.raw import RawGame
@@ -33,8 +30,6 @@ _PASSES = ("tt", "", "pass")
 _AFTER_THE_GAME = ("score", "accept")
 """Words of the site's JSON interface for the actions of players after both have passed."""
 RESIGN = "resign"
-_OF_FIRST: dict[str, Winner] = {"won": "first", "lost": "second", "draw": "draw"}
-_OF_SECOND: dict[str, Winner] = {"won": "second", "lost": "first", "draw": "draw"}
 
 
 def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
@@ -61,18 +56,14 @@ def read_file(data: bytes, gid: int, name: str, size: int | None) -> list[SgfGam
 
 
 def _read(raw: RawGame, size: int) -> SgfGame:
-    if raw.status not in (0, 200):  # 0: from a file
-        raise RecordError("http_status", f"the server answered {raw.status}")
-    record = pick_legal(readings(join_stones(only_text(raw.body))), lambda one: _play(one, size))
-    if follows(record):
-        raise RecordError("several_records", "another record follows the first")
+    record = the_record(raw, lambda body: join_stones(only_text(body)), lambda one: _play(one, size))
     variant, plies, resigned = _play(record, size)
     players = match_players(raw, record)
     return SgfGame(
         GameRecord(
             game="go",
             gid=raw.gid,
-            source="engine" if raw.engine else "littlegolem" if raw.status else "file",
+            source=source_of(raw),
             variant=variant,
             height=size,
             width=size,
@@ -139,12 +130,9 @@ def _winner(players: Players, resigned: int) -> Winner | None:
     Raises:
         RecordError: ``contradiction``.
     """
-    said: set[Winner] = set()
-    if resigned >= 0:
-        said.add("second" if resigned == FIRST else "first")
-    for seat, words in ((players.first, _OF_FIRST), (players.second, _OF_SECOND)):
-        if seat and seat.result:
-            said.add(words[seat.result])
+    of_record: Winner | None = None if resigned < 0 else "second" if resigned == FIRST else "first"
+    of_lists = said_of(players.first, "first", "second"), said_of(players.second, "second", "first")
+    said = {one for one in (of_record, *of_lists) if one}
     if len(said) > 1:
         raise RecordError("contradiction", f"by lists and record, the winner was {' and '.join(sorted(said))}")
     return said.pop() if said else None

@@ -1,4 +1,4 @@
-"""Find the winner from the players' results in the site's lists and from the record itself.
+"""Take the record from a game's answer, and find the winner from the players' results in the lists and from the record.
 
 Lists name players; records have a first and a second player. They are matched by the API's order where it is known,
 and otherwise by name. A name with characters outside Latin-1 has question marks in the record and is matched in that
@@ -8,15 +8,20 @@ mention resignations and losses on time.
 """
 
 import re
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
-from pipeline_src.records.littlegolem.text import ParsedRecord
+from pipeline_src.records.littlegolem.text import ParsedRecord, follows, pick_legal, readings
 from pipeline_src.records.raw import RawGame, Seat
-from pipeline_src.records.record import Winner
+from pipeline_src.records.record import Source, Winner
 from pipeline_src.records.rejects import RecordError
 
 Evidence = Literal["resignation", "position", "order", "names", "last_mover"]
 EVIDENCE: tuple[Evidence, ...] = ("resignation", "position", "order", "names", "last_mover")
+
+
+READABLE_STATUS = (0, 200)
+"""HTTP statuses of records that are read; 0 is a record from a file."""
 
 
 class Players(NamedTuple):
@@ -33,6 +38,27 @@ class Outcome(NamedTuple):
 
     winner: Winner
     evidence: Evidence
+
+
+def source_of(raw: RawGame) -> Source:
+    """Return the source of a game: our engine, people on the site, or a user's file."""
+    if raw.engine:
+        return "engine"
+    return "file" if raw.status == 0 else "littlegolem"
+
+
+def the_record(raw: RawGame, text_of: Callable[[bytes], bytes], replay: Callable[[ParsedRecord], Any]) -> ParsedRecord:
+    """Return the single record of a game's answer: of its readings, the one with legal moves, as `pick_legal`.
+
+    Raises:
+        RecordError: the server did not send it, it cannot be read in one way, or another record follows.
+    """
+    if raw.status not in READABLE_STATUS:
+        raise RecordError("http_status", f"the server answered {raw.status}")
+    record = pick_legal(readings(text_of(raw.body)), replay)
+    if follows(record):
+        raise RecordError("several_records", "another record follows the first")
+    return record
 
 
 def match_players(raw: RawGame, record: ParsedRecord) -> Players:
@@ -77,7 +103,7 @@ def find_winner(raw: RawGame, players: Players, plies: int, resigned: bool, of_r
         raise RecordError("contradiction", "the lists call it a draw, which this game does not have")
     if len(results) != len(set(results)):
         raise RecordError("contradiction", f"the lists say that both players {results[0]}")
-    of_lists = _said_of(players.first, "first", "second") or _said_of(players.second, "second", "first")
+    of_lists = said_of(players.first, "first", "second") or said_of(players.second, "second", "first")
     if of_record and of_lists and of_record != of_lists:
         how = "the resignation" if resigned else "the final position"
         raise RecordError("contradiction", f"{of_lists} won by the lists, {of_record} by {how}", plies)
@@ -90,10 +116,11 @@ def find_winner(raw: RawGame, players: Players, plies: int, resigned: bool, of_r
     raise RecordError("unfinished", "no result in the lists, no resignation, and the side to move can move", plies)
 
 
-def _said_of(seat: Seat | None, player: Winner, opponent: Winner) -> Winner | None:
+def said_of(seat: Seat | None, player: Winner, opponent: Winner) -> Winner | None:
+    """Return the winner by a player's result in the lists, None if they have none."""
     if seat is None or not seat.result:
         return None
-    return player if seat.result == "won" else opponent
+    return {"won": player, "lost": opponent, "draw": "draw"}[seat.result]
 
 
 def _comparable(name: str) -> str:

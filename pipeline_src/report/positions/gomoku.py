@@ -1,6 +1,7 @@
 """Gomoku boards of the report: a game of the evaluation, and positions with the policies of a net and its search."""
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -127,10 +128,7 @@ def _example(
 
 
 def _state(record: GameRecord, ply: int) -> GomokuState:
-    state = gomoku.initial_state(record.height, record.variant)
-    for action in record.actions[:ply]:
-        state = gomoku.play(state, action)
-    return state
+    return reduce(gomoku.play, record.actions[:ply], gomoku.initial_state(record.height, record.variant))
 
 
 def _searched(

@@ -37,9 +37,6 @@ LINES = range(3, 6)
 QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
 """Classes of cells: a stone there makes no threat; a three; one next to a closed three or twos; two threes; a four; one
 next to such; one next to a three; an open four or two fours, so that the next stone wins; a line that wins."""
-THREAT = 8
-"""Bit that is set in the classes of threats."""
-
 COMPLETES = 128
 """Bit of an entry while a table is being made: one more stone wins."""
 
@@ -55,13 +52,20 @@ class Patterns(NamedTuple):
 
 
 @njit(cache=True)
-def _full(key: int, half: int, line: int, rule: int) -> int:
-    """`FIVE` or `LOST` of a stone amid a key, own stones being 1; `NONE` if they are too few."""
+def _beside(key: int, half: int) -> tuple[int, int]:
+    """Numbers of own stones in a row on the two sides of a key's cell, own stones being 1."""
     before, after = 0, 0
     while before < half and (key >> 4 * before) & 3 == 1:
         before += 1
     while after < half and (key >> (4 * after + 2)) & 3 == 1:
         after += 1
+    return before, after
+
+
+@njit(cache=True)
+def _full(key: int, half: int, line: int, rule: int) -> int:
+    """`FIVE` or `LOST` of a stone amid a key, own stones being 1; `NONE` if they are too few."""
+    before, after = _beside(key, half)
     length = 1 + before + after
     if length < line:
         return NONE
@@ -164,10 +168,6 @@ def forbid(table: Bytes, half: int) -> None:
     for key in range(table.size):
         if table[key] != OPEN_FOUR:
             continue
-        before, after = 0, 0
-        while before < half and (key >> 4 * before) & 3 == 1:
-            before += 1
-        while after < half and (key >> (4 * after + 2)) & 3 == 1:
-            after += 1
+        before, after = _beside(key, half)
         if before + after != 3:
             table[key] = LOST

@@ -1,7 +1,6 @@
 """Forward passes of nets on boards, in batches of one constant size; a quick form of nets for searches."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pipeline_src.jit.needs import Need
 from pipeline_src.learning.precision import number_format
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     ArrowAnswer,
@@ -103,20 +103,6 @@ def _move_policy(logits: Tensor, rows: _Rows) -> Tensor:
 
 def _arrow_policy(logits: Tensor, rows: _Rows) -> Tensor:
     return masked_log_softmax(logits, rows.legal[:, 0])
-
-
-@contextmanager
-def torch_threads(threads: int | None) -> Iterator[None]:
-    """Set the number of torch's threads within the block; None changes nothing."""
-    before = torch.get_num_threads()
-    wanted = before if threads is None else threads
-    if wanted != before:
-        torch.set_num_threads(wanted)
-    try:
-        yield
-    finally:
-        if wanted != before:
-            torch.set_num_threads(before)
 
 
 class QuickNets(Nets):

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model
+from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.nets import Nets, ResidualConfig, ResidualNets
 
@@ -24,10 +25,7 @@ def save_nets(path: Path | str, nets: Nets) -> None:
     kind = next(name for name, (_, made) in KINDS.items() if type(nets) is made)
     config: Any = nets.config
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
-    buffer = io.BytesIO()  # torch.save writes a file's own name into it
-    torch.save({"kind": kind, "config": dataclasses.asdict(config), "state_dict": state}, buffer)
-    with written_aside(path) as aside:
-        aside.write_bytes(buffer.getvalue())
+    save_torch(path, {"kind": kind, "config": dataclasses.asdict(config), "state_dict": state})
 
 
 def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:

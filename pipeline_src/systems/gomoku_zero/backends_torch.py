@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.systems.gomoku_zero.backends import Answer, Planes, Synchronous
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, folded, info_of
 
@@ -22,16 +23,10 @@ class TorchBackend(Synchronous):
         self.threads = threads
 
     def _run(self, planes: Planes) -> Answer:
-        before = torch.get_num_threads()
-        if before != self.threads:
-            torch.set_num_threads(self.threads)
-        try:
+        with torch_threads(self.threads):
             with torch.inference_mode():
                 logits, values = self.net(torch.from_numpy(planes).to(self.type))
             return logits.float().numpy(), values.float().numpy()
-        finally:
-            if before != self.threads:
-                torch.set_num_threads(before)
 
 
 WARM_UP = 3

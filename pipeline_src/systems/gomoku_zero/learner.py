@@ -10,7 +10,7 @@ from torch.nn import Parameter
 from torch.optim import SGD, AdamW, Optimizer
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
 
 LearnerState = dict[str, Any]
@@ -46,10 +46,7 @@ def state_of(optimizer: Optimizer) -> LearnerState:
 
 def save_learner(path: Path | str, state: LearnerState) -> None:
     """Write it; the same state gives the same bytes, under any file name."""
-    buffer = io.BytesIO()
-    torch.save(state, buffer)
-    with written_aside(path) as aside:
-        aside.write_bytes(buffer.getvalue())
+    save_torch(path, state)
 
 
 def load_learner(path: Path | str) -> LearnerState:

@@ -18,9 +18,10 @@ from torch import nn
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
+from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.search.gomoku.line_net import TABLE, read_table
 from pipeline_src.systems.gomoku_zero.backends import ModelInfo
 from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table
@@ -112,10 +113,7 @@ def save_model(path: Path | str, net: nn.Module, variant: str = "freestyle", hal
         "config": config.model_dump(),
         "state_dict": state,
     }
-    buffer = io.BytesIO()  # torch.save writes a file's own name into it
-    torch.save(saved, buffer)
-    with written_aside(path) as aside:
-        aside.write_bytes(buffer.getvalue())
+    save_torch(path, saved)
 
 
 def load_model(path: Path | str) -> ZeroModel:

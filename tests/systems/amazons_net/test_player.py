@@ -9,12 +9,13 @@ from torch import nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board, turns
+from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
-from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets, torch_threads
+from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, masked_log_softmax

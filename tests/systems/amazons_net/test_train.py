@@ -28,6 +28,7 @@ from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
 from pipeline_src.systems.amazons_net.train import MEASURES, AmazonsModule, train, work_folder
 from tests.systems.amazons_net.samples import RESIDUAL, SECTION, params, write_dataset
+from tests.systems.killed import KilledError, stop_in_step
 
 LIVE_LOGGER = training._live_logger
 
@@ -163,10 +164,6 @@ def watched(monkeypatch):
         repo.close()
 
 
-class KilledError(Exception):
-    """Stands for a SIGKILL: nothing of ours catches it."""
-
-
 def run(dataset, folder, model="cross_entropy", **changed):
     """Eight steps an epoch, a checkpoint after four."""
     return train(dataset, params(model, **{"batch": 32, **changed}), model=model, seed=5, folder=folder)
@@ -197,25 +194,14 @@ def test_trains_and_measures(dataset, undisturbed, tmp_path, model):
     assert trained.timings["resumed"] is False
 
 
-def stop_in_step(monkeypatch, number):
-    step = AmazonsModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == number:
-            raise KilledError
-        return step(self, batch, batch_idx)
-
-    monkeypatch.setattr(AmazonsModule, "training_step", killed)
-
-
-def stop_in_validation(monkeypatch, _):
+def stop_in_validation(monkeypatch, module, _):
     def killed(self, batch, batch_idx):
         raise KilledError
 
-    monkeypatch.setattr(AmazonsModule, "validation_step", killed)
+    monkeypatch.setattr(module, "validation_step", killed)
 
 
-def stop_after_saving(monkeypatch, pattern):
+def stop_after_saving(monkeypatch, _, pattern):
     """Die when a checkpoint of the best nets is written; or one of a lap, before the oldest of three is removed."""
     save = ModelCheckpoint._save_checkpoint
 
@@ -242,7 +228,7 @@ def stop_after_saving(monkeypatch, pattern):
 @pytest.mark.parametrize("model", ["cross_entropy", pytest.param("residual", marks=pytest.mark.slow)])
 def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path, monkeypatch, stop, where, model):
     with monkeypatch.context() as killing:
-        stop(killing, where)
+        stop(killing, AmazonsModule, where)
         with pytest.raises(KilledError):
             run(dataset, tmp_path, model)
     trained = run(dataset, tmp_path, model)
@@ -253,7 +239,7 @@ def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path
 @pytest.mark.parametrize("torn", [b"", b"half"])
 def test_a_torn_checkpoint_falls_back_to_the_one_before(dataset, whole, tmp_path, monkeypatch, torn):
     with monkeypatch.context() as killing:
-        stop_in_step(killing, 11)
+        stop_in_step(killing, AmazonsModule, 11)
         with pytest.raises(KilledError):
             run(dataset, tmp_path)
     last, step = find_checkpoint(tmp_path)
@@ -314,7 +300,7 @@ def test_lightning_writes_curves_without_dvclive(dataset, watched, tmp_path, mon
 
 def test_dvclive_writes_curves_and_summary(dataset, watched, tmp_path, monkeypatch):
     with monkeypatch.context() as killing:
-        stop_in_step(killing, 11)
+        stop_in_step(killing, AmazonsModule, 11)
         with pytest.raises(KilledError):
             run(dataset, tmp_path)
     trained = run(dataset, tmp_path)

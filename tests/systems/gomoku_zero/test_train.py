@@ -24,6 +24,7 @@ from pipeline_src.systems.gomoku_zero.train import (
 )
 from pipeline_src.systems.gomoku_zero.window import Positions
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
+from tests.systems.killed import KilledError, stop_in_step
 
 
 @pytest.fixture(scope="module")
@@ -212,10 +213,6 @@ def test_small_net_overfits_one_batch(optimizer):
 STEPS = 16
 
 
-class KilledError(Exception):
-    """Stands for a SIGKILL: nothing of ours catches it."""
-
-
 def content(trained, folder):
     """All that a training leaves but its timings, the files as bytes."""
     torch.save(trained.state_dict, folder / "weights.pt")
@@ -268,20 +265,9 @@ def test_other_seeds_and_params_train_otherwise(tmp_path, undisturbed):
         assert content(run(folder, **how), folder)[0] != undisturbed[0]
 
 
-def stop_in_step(monkeypatch, number):
-    step = ZeroModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == number:
-            raise KilledError
-        return step(self, batch, batch_idx)
-
-    monkeypatch.setattr(ZeroModule, "training_step", killed)
-
-
 def killed_in(folder, number, **how):
     with pytest.MonkeyPatch.context() as killing:
-        stop_in_step(killing, number)
+        stop_in_step(killing, ZeroModule, number)
         with pytest.raises(KilledError):
             run(folder, **how)
     return next(folder.glob("train-*"), None)

@@ -8,6 +8,7 @@ from pipeline_src.systems.search_depth.batches import cost_targets
 from pipeline_src.systems.search_depth.net import save_depth_net
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game, write_positions
 from pipeline_src.systems.search_depth.train import DepthModule, cost_losses
+from tests.systems.killed import KilledError, stop_in_step
 from tests.systems.search_depth.small import SHARES, STEPS, run
 from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
 
@@ -24,10 +25,6 @@ MODELS = {
     },
     "costs": {"balance": "none", "inputs": "full", "net": "residual", "head": "costs"},
 }
-
-
-class KilledError(Exception):
-    """Stands for a SIGKILL: nothing of ours catches it."""
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +47,8 @@ def undisturbed(positions, tmp_path_factory):
 
 
 def killed_in(positions, folder, number, **how):
-    step = DepthModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == number:
-            raise KilledError
-        return step(self, batch, batch_idx)
-
     with pytest.MonkeyPatch.context() as killing:
-        killing.setattr(DepthModule, "training_step", killed)
+        stop_in_step(killing, DepthModule, number)
         with pytest.raises(KilledError):
             run(positions, folder, **how)
     return next(folder.glob("train-*"), None)
