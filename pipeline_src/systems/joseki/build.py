@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pipeline_src.learning.disk import ByHash, DiskRows, count_different, room
 from pipeline_src.records.record import SOURCES, GameRecord
 from pipeline_src.systems.joseki.canonical import windows_of_keys
-from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, PASS, WHITE
+from pipeline_src.systems.joseki.corners import BLACK, EMPTY, PASS, WHITE
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.merging import COUNTS, Merged, check_whole, merge, merge_all
 from pipeline_src.systems.joseki.pattern_code import count_unresolved, earlier_codes, pattern_codes, symmetric_codes
@@ -109,7 +109,8 @@ class Builder:
         records = list(games.values())
         walked = walk(records, self.longest)
         count = len(walked.steps.game)
-        self._tables = grown(self._tables, count + CORNERS * len(records), count)
+        # Both patterns of a step may be new: a capture from outside the corner changes a pattern between two steps.
+        self._tables = grown(self._tables, 2 * count, count)
         winners = np.array([WINNING_COLOUR[record.winner] for record in records], np.int8)
         states = np.empty(count, np.int32)
         forget_games(self._tables)

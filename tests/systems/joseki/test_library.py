@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.go.board import STANDARD_KOMI, format_variant
 from pipeline_src.systems.joseki import build, merging
 from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move, key_text
@@ -20,6 +21,7 @@ from pipeline_src.systems.joseki.merging import merge
 from pipeline_src.systems.joseki.params import MadeGames
 from pipeline_src.systems.joseki.pattern_code import pattern_codes
 from pipeline_src.systems.joseki.sequences import fingerprint, walk
+from pipeline_src.systems.joseki.tables import empty_tables
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES
 
@@ -166,6 +168,31 @@ def test_a_game_on_a_turned_board_adds_no_pattern():
     one, all_eight = built([game]), built(turned)
     np.testing.assert_array_equal(one.keys, all_eight.keys)
     np.testing.assert_array_equal(8 * one.played, all_eight.played)
+
+
+def pockets_game(gid):
+    """White plays into eight pockets of a corner, and is captured there from outside it, where clocks have stopped."""
+    pockets = [((9, c), (10, c)) for c in (1, 3, 5, 7)]
+    pockets += [(inside[::-1], outside[::-1]) for inside, outside in pockets]
+    walls = {wall for c in (1, 3, 5, 7) for r, k in ((8, c), (9, c - 1), (9, c + 1)) for wall in ((r, k), (k, r))}
+    inner = [(r, c) for r in range(0, 8, 2) for c in range(8)]
+    right = [(r, c) for r in range(0, 9, 2) for c in range(11, 19)]
+    points = [*right[:17], *((c, r) for r, c in right[:17])]
+    for i, (inside, outside) in enumerate(pockets):
+        points += [inside, inner[gid + i], right[17 + i], outside]
+    variant = format_variant(STANDARD_KOMI, walls)
+    return record([19 * r + c for r, c in [*points, inner[gid + 8]]], gid, variant=variant)
+
+
+def test_captures_from_outside_leave_room_for_all_patterns(monkeypatch):
+    monkeypatch.setattr(build, "empty_tables", lambda: empty_tables(1, 1))
+    game = pockets_game(1)
+    builder = Builder(longest=17)
+    assert builder.add([game]).illegal == []
+    steps = walk([game], 17).steps
+    keys = {key.tobytes() for key in canonical_keys(np.concatenate([steps.before, steps.after]))}
+    assert len(keys) > len(steps.ply) + 4
+    assert len(builder.library().keys) == len(keys)
 
 
 def test_two_move_orders_meet_in_one_state():
