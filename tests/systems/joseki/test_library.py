@@ -4,6 +4,7 @@ import struct
 import tracemalloc
 import zlib
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from pipeline_src.systems.joseki.made import make_games
 from pipeline_src.systems.joseki.merging import merge
 from pipeline_src.systems.joseki.params import MadeGames
 from pipeline_src.systems.joseki.pattern_code import pattern_codes
-from pipeline_src.systems.joseki.sequences import fingerprint, walk
+from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
 from pipeline_src.systems.joseki.tables import empty_tables
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES
@@ -28,8 +29,8 @@ from tests.systems.joseki.reference import SYMMETRIES
 GAMES = [random_record(seed) for seed in range(60)]
 
 
-def built(games, fewest_games=1):
-    builder = Builder()
+def built(games, fewest_games=1, moves=LONGEST):
+    builder = Builder(longest=moves)
     builder.add(games)
     return builder.library(fewest_games)
 
@@ -40,9 +41,8 @@ def library():
 
 
 def same(a, b):
-    return a.fewest_games == b.fewest_games and all(
-        np.array_equal(a.arrays()[name], b.arrays()[name]) for name in a.arrays()
-    )
+    numbers = [(one.fewest_games, one.moves) for one in (a, b)]
+    return numbers[0] == numbers[1] and all(np.array_equal(a.arrays()[name], b.arrays()[name]) for name in a.arrays())
 
 
 def by_dictionary(games):
@@ -242,7 +242,7 @@ def test_an_empty_library_knows_nothing():
     assert same(merge(nothing, built(GAMES[:3])), built(GAMES[:3]))
 
 
-HEAD = len(b"zugwerk joseki library 2\n")
+HEAD = len(b"zugwerk joseki library 3\n")
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def file(tmp_path):
 
 
 def sealed(packed):
-    return b"zugwerk joseki library 2\n" + hashlib.sha256(packed).digest() + packed
+    return b"zugwerk joseki library 3\n" + hashlib.sha256(packed).digest() + packed
 
 
 @pytest.mark.parametrize("fewest_games", [1, 2])
@@ -272,6 +272,15 @@ def test_games_are_added_to_a_library_read_back(file):
     assert same(builder.library(), built([*(random_record(seed) for seed in range(10)), random_record(77)]))
 
 
+def test_added_games_count_as_many_moves_as_library(tmp_path):
+    save(built(GAMES[:5], moves=8), tmp_path / "a")
+    builder = Builder(load(tmp_path / "a"))
+    builder.add(GAMES[5:10])
+    assert same(builder.library(2), built(GAMES[:10], 2, moves=8))
+    with pytest.raises(ZugwerkError, match="they count 8 and 20 moves of a corner"):
+        merge(load(tmp_path / "a"), built(GAMES[5:10]))
+
+
 def test_an_empty_library_is_read_back(tmp_path):
     save(built([]), tmp_path / "a")
     assert load(tmp_path / "a").states == 0
@@ -282,7 +291,7 @@ def test_an_empty_library_is_read_back(tmp_path):
     [
         (lambda data: b"(;SZ[19])", "not a joseki library"),
         (lambda data: b"", "not a joseki library"),
-        (lambda data: data.replace(b"library 2\n", b"library 1\n"), "of version '1', this program reads 2"),
+        (lambda data: data.replace(b"library 3\n", b"library 1\n"), "of version '1', this program reads 3"),
         (lambda data: data[:-1], "its checksum does not fit"),
         (lambda data: data + b"x", "its checksum does not fit"),
         (lambda data: data[:HEAD], "its checksum does not fit"),
@@ -316,6 +325,12 @@ def test_arrays_that_would_lead_a_kernel_astray_are_refused(file, name, index, v
     getattr(library, name)[index] = value
     save(library, file)
     with pytest.raises(ZugwerkError, match=f"array '{name}' has entries out of range"):
+        load(file)
+
+
+def test_library_of_an_impossible_number_of_moves_is_refused(file):
+    save(replace(load(file), moves=200), file)
+    with pytest.raises(ZugwerkError, match="200 moves of a corner"):
         load(file)
 
 
