@@ -1,7 +1,7 @@
 """Build a library from games or add games to one; and what each code makes of the patterns on the way.
 
-The order of games changes nothing. The library of many games is merged from those of `GAMES_AT_ONCE` each, which wait
-on disk.
+The order of games changes nothing, except that of copies of a game the first one counts. The library of many games is
+merged from those of `GAMES_AT_ONCE` each, which wait on disk.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ class Added:
     games: int = 0
     """Number of games counted."""
     repeats: int = 0
-    """Number of games left out because a game with the same moves was counted before."""
+    """Number of games left out because a copy was counted before (`fingerprint`)."""
     illegal: list[tuple[int, int]] = field(default_factory=list)
     """(gid, ply) of games that were left out for an illegal move."""
 

@@ -4,9 +4,8 @@ Frozen: sorted by key, and by move behind each state, so that the same games giv
 by any mergers. `build` makes and merges libraries.
 
 A library's file: ``zugwerk joseki library 3``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed
-(zlib): the length of a header (uint32), the header (JSON: the fewest games of a move, the moves of
-a corner, each array's name, type and shape), the arrays,
-little-endian.
+(zlib): the length of a header (uint32), the header (JSON: the fewest games of a move, the moves of a
+corner, each array's name, type and shape), the arrays, little-endian.
 """
 
 import hashlib
