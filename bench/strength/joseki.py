@@ -12,6 +12,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,21 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.systems.joseki.accuracy import Named, ask, compare, join_named, number_rows, rates, spread, timings
+from pipeline_src.systems.joseki.accuracy import (
+    Named,
+    ask,
+    compare,
+    first_copies,
+    join_named,
+    number_rows,
+    rates,
+    spread,
+    timings,
+)
 from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.corners import PASS
 from pipeline_src.systems.joseki.lookup import code_index
-from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
+from pipeline_src.systems.joseki.sequences import LONGEST, exact_fingerprint, walk
 
 OUT = Path("docs/measured/joseki.json")
 FOLDS = 5
@@ -107,7 +118,7 @@ def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[
 
 def folds(records: Sequence[GameRecord]) -> tuple[Named, Named]:
     """Return what libraries of the other folds recommend for each game's moves, with and without pruning."""
-    order = sorted(records, key=fingerprint)
+    order = sorted(compress(records, first_copies(records)), key=exact_fingerprint)
     pruned, unpruned = list[Named](), list[Named]()
     for fold in range(FOLDS):
         seen = [record for i, record in enumerate(order) if i % FOLDS != fold]

@@ -135,6 +135,7 @@ def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json:
         "patterns": (found.states, "different corner patterns, the states of the library"),
         "transitions": (found.transitions, "different moves in these patterns"),
         "moves": (int(found.played.sum()), "moves of all games in these patterns"),
+        "corner_moves": (found.moves, "moves of a corner that are counted, at most"),
         "fewest_games": (found.fewest_games, "games that a move occurs in at least; others were pruned"),
     }
     if as_json:
@@ -158,7 +159,7 @@ def add(
     games: Path = typer.Argument(..., help="Archive of records in the form of joseki_records."),
     out: Path = Out,
 ) -> None:
-    """Add games to a library. Games that it already has are skipped."""
+    """Add games to a library, as many moves of a corner as it counts. Games that it already has are skipped."""
     from pipeline_src.records.parquet import each_record
     from pipeline_src.systems.joseki.build import Builder
     from pipeline_src.systems.joseki.library import load, save
@@ -175,11 +176,16 @@ def merge(
     second: Path = typer.Argument(..., help="Library of other games, not pruned."),
     out: Path = Out,
 ) -> None:
-    """Merge two libraries."""
+    """Merge two libraries that count the same number of moves of a corner."""
+    from pipeline_src.errors import ZugwerkError
     from pipeline_src.systems.joseki.library import load, save
     from pipeline_src.systems.joseki.merging import merge as merged
 
-    both = merged(load(first), load(second))
+    libraries = load(first), load(second)
+    try:
+        both = merged(*libraries)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{first} and {second}: {error}") from None
     save(both, out)
     typer.echo(f"{len(both.fingerprints)} games, {both.states} patterns, {both.transitions} transitions")
 

@@ -1,8 +1,9 @@
-"""Stage growing_board: self-play on one of the growing boards, starting from the net of the next smaller one.
+"""Stage growing_board: self-play on one of the growing boards, starting from the best net of the next smaller one.
 
-Reads ``artifacts/models/growing/<smaller>/best.pt``. Writes the models of all generations, ``NN.pt``, and ``best.pt``
-into ``artifacts/models/growing/<size>/``, the games into ``artifacts/records/growing/<size>/``, and
-``artifacts/reports/growing/boards/<size>.{json,csv}``. Killed and run again, it resumes where it was.
+Reads ``artifacts/models/growing/<smaller>/best.pt``, or the last net there if none passed the gate. Writes the models
+of all generations, ``NN.pt``, and ``best.pt`` into ``artifacts/models/growing/<size>/``, the games into
+``artifacts/records/growing/<size>/``, and ``artifacts/reports/growing/boards/<size>.{json,csv}``. Killed and run again,
+it resumes where it was.
 
 Example: ``python -m pipeline_src.stages.growing_board --size 9``
 """

@@ -1,12 +1,13 @@
 """Stage joseki_evaluate: accuracy of the recommender on held-out games, and a comparison of both look-ups.
 
-Reads ``artifacts/records/joseki/games.parquet`` and builds a library of some of the games as ``joseki_build`` does.
-Writes, under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the accuracy by move number
-``accuracy.csv``, the recommendations for a position of a held-out game ``recommend.csv`` and ``recommend.svg``, and
-the times ``evaluate.timings.json``.
+Reads ``artifacts/records/joseki/games.parquet`` and builds a library of some of the games as ``joseki_build`` does; of
+copies of a game the first one counts. Writes, under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the
+accuracy by move number ``accuracy.csv``, the recommendations for a position of a held-out game ``recommend.csv`` and
+``recommend.svg``, and the times ``evaluate.timings.json``.
 """
 
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import each_record
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
-from pipeline_src.systems.joseki.accuracy import ask, compare, is_held_out, number_rows, rates, spread, timings
+from pipeline_src.systems.joseki.accuracy import (
+    ask,
+    compare,
+    first_copies,
+    is_held_out,
+    number_rows,
+    rates,
+    spread,
+    timings,
+)
 from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.lookup import code_index
@@ -47,10 +57,13 @@ def main() -> None:
     seed = load_value(int, "seed")
     sides = np.array([is_held_out(record, params.held_out, seed) for record in each_record(GAMES)], bool)
 
-    def games(held_out: bool) -> Iterator[GameRecord]:
-        return (record for record, side in zip(each_record(GAMES), sides, strict=True) if side == held_out)
+    first = first_copies(each_record(GAMES))
+    held, seen = first & sides, first & ~sides
 
-    if sides.all() or not sides.any():
+    def games(held_out: bool) -> Iterator[GameRecord]:
+        return compress(each_record(GAMES), held if held_out else seen)
+
+    if not held.any() or not seen.any():
         raise ZugwerkError(f"{GAMES}: {len(sides)} games are too few to hold out {params.held_out} of them")
     WORK.mkdir(parents=True, exist_ok=True)
     tested = ask(games(False), games(True), build.moves, build.fewest_games, WORK)
@@ -60,8 +73,8 @@ def main() -> None:
     compared = compare(tested.whole, index, positions)
     unpruned = rates(tested.unpruned)
     metrics: dict[str, Any] = {
-        "games": int((~sides).sum()),
-        "held_out": int(sides.sum()),
+        "games": int(seen.sum()),
+        "held_out": int(held.sum()),
         "moves": len(tested.pruned.rank),
         **{name: one.as_metrics() for name, one in rates(tested.pruned).items()},
         "whole": {name: unpruned[name].as_metrics() for name in ("hit_rate", "recommend_top1", "recommend_top3")},

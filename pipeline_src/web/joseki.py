@@ -194,13 +194,21 @@ def clashes(request: Request, library: Name = "") -> Clashes:
 
 @router.get("/games/{gid}")
 def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
-    """Return a game of the library."""
-    path = _opened(request, library).path.parents[2] / "records/joseki/games.parquet"
+    """Return a game of the library.
+
+    After a merge its number may be another game's in the archive: the moves must be those that the library counted.
+    """
+    from pipeline_src.systems.joseki.sequences import fingerprint
+
+    opened = _opened(request, library)
+    path, own = opened.path.parents[2] / "records/joseki/games.parquet", opened.library
     record = game_of(path, gid)
     if (record.game, record.height, record.width) != ("go", SIZE, SIZE):
         raise ZugwerkError(f"game {gid} is {record.game} on {record.height}x{record.width}, not Go on {SIZE}x{SIZE}")
     if record.variant.partition("/")[2] or record.variant.startswith("handicap"):
         raise ZugwerkError(f"game {gid} begins with handicap stones; open it in Analyse")
+    if fingerprint(record) not in own.fingerprints[own.gids == gid].tolist():
+        raise ZugwerkError(f"{path.name}: game {gid} there is another game than the library's; that one is not in it")
     return JosekiGame(
         gid=record.gid,
         source_file=f"file:{path}",

@@ -118,6 +118,12 @@ def test_recommend_names_a_record_that_is_no_game(library, tmp_path):
         run("recommend", path, "--library", library)
 
 
+def test_merge_names_files_with_unequal_moves(library, tmp_path):
+    save(built([random_record(3)], moves=8), tmp_path / "short.joseki")
+    with pytest.raises(ZugwerkError, match=r"library\.joseki and .*short\.joseki: they count 20 and 8 moves"):
+        run("merge", library, tmp_path / "short.joseki", "--out", tmp_path / "both.joseki")
+
+
 def test_add_merge_prune_and_show(library, tmp_path):
     more = [*GAMES, random_record(1)]
     write_records([GAMES[0], random_record(1)], tmp_path / "games.parquet")

@@ -154,5 +154,5 @@ def test_records_of_0_1_are_read():
 
 
 def test_library_of_0_1_is_refused_with_advice():
-    with pytest.raises(ZugwerkError, match=r"library\.joseki: a library of version '1', .* reads 2; build it"):
+    with pytest.raises(ZugwerkError, match=r"library\.joseki: a library of version '1', .* reads 3; build it"):
         load(OLD / "library.joseki")

@@ -1,6 +1,7 @@
 import csv
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,16 @@ def test_recommender_is_tested_on_unseen_games(project):
     assert table("recommend")[0]["rank"] == "1"
     times = json.loads((joseki_evaluate.REPORTS / "evaluate.timings.json").read_text())
     assert {"encode_us", "canonical_us", "lookup_us", "lookup_paper_us"} <= set(times)
+
+
+def test_copies_of_games_are_tested_once(project):
+    project(joseki_evaluate)
+    files = ("evaluate.json", "accuracy.csv")
+    before = [(joseki_evaluate.REPORTS / name).read_bytes() for name in files]
+    copies = [replace(game, gid=1000 + game.gid, actions=(*game.actions[:-1], 361, 361)) for game in GAMES]
+    write_records([*GAMES, *copies, *(replace(game, gid=2000 + game.gid) for game in GAMES)], joseki_build.GAMES)
+    project(joseki_evaluate)
+    assert [(joseki_evaluate.REPORTS / name).read_bytes() for name in files] == before
 
 
 def test_every_figure_of_the_registry_is_among_the_metrics(project):

@@ -71,6 +71,16 @@ def test_an_example_game_opens(client, library):
     assert "no game 77 there" in ask(client, "joseki/games/77", 400)["error"]
 
 
+def test_another_game_with_an_examples_number_is_not_shown(client, library, web_folder):
+    path = web_folder / "models/joseki/merged.joseki"
+    save(built([*GAMES[2:], record([at(3, 3), at(4, 4, 3)], 2), record([at(3, 4)], 1)]), path)
+    try:
+        assert ask(client, "joseki/games/3", library="merged")["moves"]
+        assert "another game than the library's" in ask(client, "joseki/games/2", 400, library="merged")["error"]
+    finally:
+        path.unlink()
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [

@@ -102,7 +102,7 @@ def grow(
     work: Path = WORK,
     go_on: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Train a board from the net that the one before it ended in, or from fresh weights, and publish its files.
+    """Train a board from the best net of the one before it, or from fresh weights, and publish its files.
 
     A killed run can be repeated and continues from the finished generations.
 
@@ -123,17 +123,17 @@ def grow(
     """
     files = BoardFiles(board.size, artifacts)
     before = BoardFiles(board.before, artifacts) if board.before else None
-    last = before.model(int(read_json(before.report)["generations"])) if before else None
-    key = make_key(digest(__name__), setting, 0, [last] if last else [])
+    small = _carried(before) if before else None
+    key = make_key(digest(__name__), setting, 0, [small] if small else [])
     folder = work / f"{board.size}-{key}"
     for old in work.glob(f"{board.size}-*"):
         if old != folder:
             shutil.rmtree(old)
-    start = folder / "start.pt" if last else None
-    if last and start and not start.exists():
+    start = folder / "start.pt" if small else None
+    if small and start and not start.exists():
         torch.manual_seed(setting.seed * 1009 + streams.GROWN_NET)
         config = make_config(setting.net, board.size, board.size)
-        save_model(start, carry_over(load_model(last).net, config), variant=board.variant)
+        save_model(start, carry_over(load_model(small).net, config), variant=board.variant)
     history: list[Progress] = []
     while len(history) < board.generations and not has_converged(history, convergence):
         if not go_on():
@@ -145,6 +145,13 @@ def grow(
     _publish(files, folder, start, history, setting, spent, has_converged(history, convergence))
     shutil.rmtree(folder)
     return True
+
+
+def _carried(before: BoardFiles) -> Path:
+    """The net that the next board starts from: the best player's, or the last one if no net ever passed the gate."""
+    last = before.model(int(read_json(before.report)["generations"]))
+    # The player before there is a net has no weights.
+    return last if load_model(before.best).config.kind == "uniform" else before.best
 
 
 def _progress(report: dict[str, Any]) -> Progress:

@@ -22,7 +22,15 @@ from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.lookup import NOT_FOUND, CodeIndex, look_up, look_up_paper
 from pipeline_src.systems.joseki.pattern_code import mix, pattern_codes, symmetric_codes
 from pipeline_src.systems.joseki.recommend import rank_moves
-from pipeline_src.systems.joseki.sequences import Steps, chunks, each_steps, fingerprint, select, walk
+from pipeline_src.systems.joseki.sequences import (
+    Steps,
+    chunks,
+    each_steps,
+    exact_fingerprint,
+    fingerprint,
+    select,
+    walk,
+)
 
 TOP = 3
 
@@ -43,8 +51,19 @@ class Named(NamedTuple):
 
 
 def is_held_out(record: GameRecord, share: float, seed: int) -> bool:
-    """Whether a game is for testing; a game's moves and the seed decide, so equal games fall on one side."""
-    return int(mix(np.uint64(fingerprint(record)) ^ mix(np.uint64(seed)))) < share * 2.0**64
+    """Whether a game is for testing; its moves and the seed decide.
+
+    Copies of a game that end otherwise may fall on the other side: `first_copies` leaves them out.
+    """
+    return int(mix(np.uint64(exact_fingerprint(record)) ^ mix(np.uint64(seed)))) < share * 2.0**64
+
+
+def first_copies(records: Iterable[GameRecord]) -> npt.NDArray[np.bool_]:
+    """Whether each game is the first with its `fingerprint`, [G]; later ones are copies, not evidence of their own."""
+    names = np.array([fingerprint(record) for record in records], np.uint64)
+    first = np.zeros(len(names), bool)
+    first[np.unique(names, return_index=True)[1]] = True
+    return first
 
 
 def point_counts(steps: Steps, longest: int) -> npt.NDArray[np.int64]:

@@ -1,11 +1,11 @@
 """Build a library from games or add games to one; and what each code makes of the patterns on the way.
 
-The order of games changes nothing. The library of many games is merged from those of `GAMES_AT_ONCE` each, which wait
-on disk.
+The order of games changes nothing, except that of copies of a game the first one counts. The library of many games is
+merged from those of `GAMES_AT_ONCE` each, which wait on disk.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pipeline_src.learning.disk import ByHash, DiskRows, count_different, room
 from pipeline_src.records.record import SOURCES, GameRecord
 from pipeline_src.systems.joseki.canonical import windows_of_keys
-from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, PASS, WHITE
+from pipeline_src.systems.joseki.corners import BLACK, EMPTY, PASS, WHITE
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.merging import COUNTS, Merged, check_whole, merge, merge_all
 from pipeline_src.systems.joseki.pattern_code import count_unresolved, earlier_codes, pattern_codes, symmetric_codes
@@ -36,7 +36,7 @@ class Added:
     games: int = 0
     """Number of games counted."""
     repeats: int = 0
-    """Number of games left out because a game with the same moves was counted before."""
+    """Number of games left out because a copy was counted before (`fingerprint`)."""
     illegal: list[tuple[int, int]] = field(default_factory=list)
     """(gid, ply) of games that were left out for an illegal move."""
 
@@ -61,12 +61,12 @@ class Builder:
     """A library that grows."""
 
     def __init__(self, library: Library | None = None, longest: int = LONGEST) -> None:
-        """Start empty, or with a library as it is.
+        """Start empty, with ``longest`` moves of a corner, or with a library as it is, which has its own number.
 
         Raises:
             ZugwerkError: it was pruned, so that its counts are not whole.
         """
-        self.longest, self.added = longest, Added()
+        self.longest, self.added = longest if library is None else library.moves, Added()
         self._before, self._known = list[Library](), np.empty(0, np.uint64)
         if library is not None:
             check_whole(library)
@@ -109,7 +109,8 @@ class Builder:
         records = list(games.values())
         walked = walk(records, self.longest)
         count = len(walked.steps.game)
-        self._tables = grown(self._tables, count + CORNERS * len(records), count)
+        # Both patterns of a step may be new: a capture from outside the corner changes a pattern between two steps.
+        self._tables = grown(self._tables, 2 * count, count)
         winners = np.array([WINNING_COLOUR[record.winner] for record in records], np.int8)
         states = np.empty(count, np.int32)
         forget_games(self._tables)
@@ -124,18 +125,18 @@ class Builder:
 
     def take(self) -> Part:
         """Return the library of the games since the last call; they are known from now on, and the tables empty."""
-        part = _frozen(self._tables, self._games)
+        part = _frozen(self._tables, self._games, self.longest)
         self._known = np.union1d(self._known, part.library.fingerprints)
         self._begin()
         return part
 
     def library(self, fewest_games: int = 1) -> Library:
         """Return the library with all transitions, or with those of at least ``fewest_games`` games."""
-        own = _frozen(self._tables, self._games).library
+        own = _frozen(self._tables, self._games, self.longest).library
         return prune(merge(*self._before, own) if self._before else own, fewest_games)
 
 
-def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Part:
+def _frozen(tables: Tables, games: dict[int, tuple[int, int]], moves: int) -> Part:
     states, transitions = (int(n) for n in tables.used)
     keys = tables.keys[:states]
     order = np.lexsort(keys.T[::-1])
@@ -164,6 +165,7 @@ def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Part:
         fingerprints=names,
         gids=np.array([games[int(name)][0] for name in names], np.int64),
         sources=np.array([games[int(name)][1] for name in names], np.int8),
+        moves=moves,
     )
     return Part(library, tables.first[:states][order])
 
@@ -250,7 +252,7 @@ def _on_disk(part: Part, folder: Path | None) -> Part:
         return rows.array()
 
     arrays: dict[str, Any] = {name: moved(array) for name, array in part.library.arrays().items()}
-    return Part(Library(**arrays), moved(part.first))
+    return Part(replace(part.library, **arrays), moved(part.first))
 
 
 class Clashes(NamedTuple):

@@ -3,9 +3,9 @@
 Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in any order and
 by any mergers. `build` makes and merges libraries.
 
-A library's file: ``zugwerk joseki library 2``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed
-(zlib): the length of a header (uint32), the header (JSON: each array's name, type and shape), the arrays,
-little-endian.
+A library's file: ``zugwerk joseki library 3``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed
+(zlib): the length of a header (uint32), the header (JSON: the fewest games of a move, the moves of a
+corner, each array's name, type and shape), the arrays, little-endian.
 """
 
 import hashlib
@@ -26,6 +26,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.records.record import SOURCES
 from pipeline_src.systems.joseki.canonical import MOVES, WORDS
 from pipeline_src.systems.joseki.corners import POINTS
+from pipeline_src.systems.joseki.sequences import LONGEST
 from pipeline_src.systems.joseki.tables import SAMPLES, fill_slots
 
 Ints = npt.NDArray[np.int32]
@@ -65,6 +66,8 @@ class Library:
     """[G]: where that is, as an index of `SOURCES`."""
     fewest_games: int = 1
     """Transitions of fewer games were dropped; 1 if none were."""
+    moves: int = LONGEST
+    """Local moves of each corner that were counted, at most."""
 
     @cached_property
     def slots(self) -> Ints:
@@ -131,6 +134,8 @@ def check(library: Library) -> None:
         array = getattr(library, name)
         if array.dtype != np.dtype(kind) or array.shape != (lengths[length], *rest):
             raise ZugwerkError(f"array {name!r} has the wrong type or shape: {array.dtype} {array.shape}")
+    if not 1 <= library.moves <= np.iinfo(np.int8).max:
+        raise ZugwerkError(f"{library.moves} moves of a corner")
     s, t, g = library.states, library.transitions, lengths["G"]
     names = key_names(library.keys)
     if twice := int((names[1:] == names[:-1]).sum()):
@@ -179,10 +184,10 @@ def prune(library: Library, fewest_games: int) -> Library:
         "starts": np.searchsorted(origins, np.append(states, library.states)).astype(np.int32),
         "to": np.searchsorted(states, to).astype(np.int32),
     }
-    return Library(**arrays, fewest_games=fewest_games)
+    return Library(**arrays, fewest_games=fewest_games, moves=library.moves)
 
 
-VERSION = 2
+VERSION = 3
 PIECE = 1 << 20
 """Bytes compressed at a time."""
 _NAME = b"zugwerk joseki library "
@@ -193,6 +198,7 @@ def save(library: Library, path: Path | str) -> None:
     arrays = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in library.arrays().items()}
     about = {
         "fewest_games": library.fewest_games,
+        "moves": library.moves,
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
     header, packer, digest = json.dumps(about).encode(), zlib.compressobj(6), hashlib.sha256()
@@ -259,4 +265,4 @@ def _unpacked(data: bytes) -> Library:
         at += values.nbytes
     if at != len(data):
         raise ValueError(f"{len(data) - at} bytes too many")
-    return Library(**arrays, fewest_games=int(about["fewest_games"]))
+    return Library(**arrays, fewest_games=int(about["fewest_games"]), moves=int(about["moves"]))

@@ -53,10 +53,16 @@ def merge_all(libraries: Sequence[Library], folder: Path | None = None) -> Merge
     """Merge libraries; the order does not matter for the library. ``folder`` as for `room`.
 
     Raises:
-        ZugwerkError: one was pruned, or two have games in common, which would count twice.
+        ZugwerkError: one was pruned, two count different numbers of moves, or two have games in common, which would
+            count twice.
     """
     for library in libraries:
         check_whole(library)
+    moves = [library.moves for library in libraries]
+    if len(set(moves)) > 1:
+        raise ZugwerkError(
+            f"they count {' and '.join(map(str, moves))} moves of a corner; build one again with joseki_build.moves"
+        )
     names = np.concatenate([library.fingerprints for library in libraries])
     order = np.argsort(names)
     shared = int((names[order][1:] == names[order][:-1]).sum())
@@ -81,6 +87,7 @@ def merge_all(libraries: Sequence[Library], folder: Path | None = None) -> Merge
         fingerprints=names[order],
         gids=np.concatenate([library.gids for library in libraries])[order],
         sources=np.concatenate([library.sources for library in libraries])[order],
+        moves=moves[0],
     )
     return Merged(library, places, *new)
 

@@ -23,7 +23,8 @@ class Recommendation:
 
     corner: int
     actions: tuple[int, ...]
-    """Points of the board, two where the pattern is its own mirror image; none: the side to move played elsewhere."""
+    """Legal points of the board, up to two where the pattern is its own mirror image; none: the side to move played
+    elsewhere."""
     played: int
     """How often it was played."""
     share: float
@@ -76,14 +77,18 @@ def rank_moves(library: Library, window: Window, colour: int) -> list[Ranked]:
 
 
 def recommend_in_corner(library: Library, state: GoState, corner: int) -> list[Recommendation]:
-    """Return the moves of the side to move in a corner's pattern, most frequent first; empty for unknown patterns."""
+    """Return the moves of the side to move in a corner's pattern, most frequent first; empty for unknown patterns.
+
+    Of a point and its mirror image only the legal ones are left: stones outside the corner decide, or a ko.
+    """
     ranked = rank_moves(library, corner_window(state.board, corner), int(state.turn[TO_PLAY]) + 1)
     total = sum(one.played for one in ranked)
     made = []
     for one in ranked:
         elsewhere = one.points == (PASS,)
-        actions = () if elsewhere else tuple(sorted(int(square_of(point, corner)) for point in one.points))
-        if all(is_legal(state, action) for action in actions):
+        places = () if elsewhere else sorted(int(square_of(point, corner)) for point in one.points)
+        actions = tuple(action for action in places if is_legal(state, action))
+        if actions or elsewhere:
             samples = _samples(library, one.transitions)
             shares = one.played / total, _low_end(one.played / total, total)
             made.append(Recommendation(corner, actions, one.played, *shares, one.wins, one.losses, samples))

@@ -30,6 +30,9 @@ LONGEST = 20
 """Local moves of a corner sequence."""
 MAX_STEPS = CORNERS * 2 * LONGEST
 """Largest number of steps of one game: each local move may follow a pass."""
+OPENING = 60
+"""Actions that name a game: few enough that copies cut short still have them all, and more than different games share
+(no two of 507 recorded games do)."""
 CHUNK = 256
 """Games walked at a time, which bounds the memory."""
 
@@ -178,8 +181,23 @@ def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterator[list[Ga
 
 
 def fingerprint(record: GameRecord) -> int:
-    """64 bits that name a game by its moves, wherever the record came from and whatever its result and komi."""
+    """64 bits that name a game by its start and first `OPENING` actions, wherever it came from and whatever its result.
+
+    Copies of a game that end otherwise have the same ones: a site may leave out the closing passes or the last moves.
+    """
+    end = len(record.actions)
+    while end and record.actions[end - 1] == BOARD * BOARD:
+        end -= 1
+    return _named(record, record.actions[: min(end, OPENING)])
+
+
+def exact_fingerprint(record: GameRecord) -> int:
+    """64 bits of a game's start and all its actions, whatever its result and komi."""
+    return _named(record, record.actions)
+
+
+def _named(record: GameRecord, actions: Sequence[int]) -> int:
     start = format_variant(STANDARD_KOMI, parse_variant(record.variant)[1])
     digest = hashlib.blake2b(f"{start} {record.height}x{record.width} ".encode(), digest_size=8)
-    digest.update(np.array(record.actions, "<i4").tobytes())
+    digest.update(np.array(actions, "<i4").tobytes())
     return int.from_bytes(digest.digest(), "little")

@@ -195,7 +195,7 @@ def count_steps(
     """Add steps to the tables; return the number of local moves counted so far.
 
     Args:
-        tables: with room for as many more states and transitions as there are steps and corners of games.
+        tables: with room for 2 E more states and E more transitions.
         steps: E of them, by game.
         games: uint64 [G], fingerprints of the steps' games.
         winners: int8 [G], BLACK, WHITE, or 0 where there is none.

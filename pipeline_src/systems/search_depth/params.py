@@ -33,8 +33,8 @@ class DepthGame(Params):
     """Nodes that the clock is charged for a forward pass of a net."""
     lowest: Count
     """Smallest depth, the lowest class; published: 3."""
-    highest: Annotated[int, Field(ge=2, le=32)]
-    """Greatest depth, the highest class; published: 7."""
+    highest: Annotated[int, Field(ge=2, le=16)]
+    """Greatest depth, the highest class; published: 7. Positions have labels of 16 depths."""
     opening_plies: Annotated[int, Field(ge=1, le=20)]
     """Number of random plies before the players take over. Without them, deterministic players would repeat one
     game."""
@@ -42,7 +42,7 @@ class DepthGame(Params):
     @model_validator(mode="after")
     def _depths_rise(self) -> Self:
         if self.lowest >= self.highest:
-            raise ValueError(f"lowest and highest must rise within 1 to 32, not {self.lowest} and {self.highest}")
+            raise ValueError(f"lowest and highest must rise within 1 to 16, not {self.lowest} and {self.highest}")
         for part in self.engine.split(","):
             if part.partition("=")[0] in CHOICES:
                 raise ValueError(f"engine: {part}: what chooses the depth is not an option of the engine here")
@@ -56,6 +56,8 @@ class DepthGame(Params):
         )
         given = [part for part in options.split(",") if part]
         names = {part.partition("=")[0] for part in given}
+        if "depth" in names:
+            names.add("begin")  # of the engine: for iterative deepening only
         rest = [part for part in own.split(",") if part and part.partition("=")[0] not in names]
         return "alphabeta:" + ",".join([*given, *rest])
 

@@ -31,6 +31,10 @@ RESERVE = 4
 """On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
 
 
+MOST_NODES = 2.0**62
+"""Limit of a search on a clock of more nodes than a kernel's int64 holds."""
+
+
 class DepthMove(NamedTuple):
     """A move for which there was a search, as the record of a game keeps it (`Thought.note`)."""
 
@@ -162,7 +166,7 @@ class DepthPlayer(SearchPlayer):
         if depth is None or self.within:
             most = min(most, (self.within or 1.0) * share)
         if self.nodes_per_ms:
-            return Limit(depth=depth, nodes=max(1, int(most * self.nodes_per_ms)))
+            return Limit(depth=depth, nodes=max(1, int(min(most * self.nodes_per_ms, MOST_NODES))))
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
 
 
@@ -250,13 +254,18 @@ class DepthOptions(EngineOptions):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        for name, setting, wanted in (("model", self.model, "cnn"), ("table", self.table, "table")):
-            if setting and self.depth != wanted:
+        of_depth = {"model": "cnn", "confidence": "cnn", "shares": "cnn", "table": "table", "lowest": "table"}
+        for name, wanted in of_depth.items():
+            if name in self.model_fields_set and self.depth != wanted:
                 raise ValueError(f"{name} is for depth={wanted} only")
+        if "begin" in self.model_fields_set and self.depth:
+            raise ValueError("begin is for iterative deepening only, without depth")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
         digits = self.depth.isascii() and self.depth.isdigit()
-        if self.depth not in ("", "cnn", "table") and not (digits and 1 <= int(self.depth[:4]) <= 96):
+        if self.depth not in ("", "cnn", "table") and not (
+            digits and len(self.depth) < 10 and 1 <= int(self.depth) <= 96
+        ):
             raise ValueError(f"depth must be cnn, table, or 1 to 96, not {self.depth}")
         return self
 

@@ -10,7 +10,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
-from pipeline_src.systems.gomoku_zero.models import load_model, make_net
+from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig, UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.params import setting_for
 from pipeline_src.systems.growing_boards.growth import (
@@ -227,14 +227,27 @@ def test_a_board_leaves_models_games_and_its_computing(undisturbed):
     assert all(int(row["evaluations"]) > 0 for row in rest)
 
 
-def test_larger_board_starts_with_hidden_layers_of_smaller(undisturbed):
-    last, start = (
-        load_model(path).net.state_dict()
-        for path in (BoardFiles(4, undisturbed).model(2), BoardFiles(5, undisturbed).model(0))
+def hidden_layers(path):
+    return {name: w for name, w in load_model(path).net.state_dict().items() if name.startswith("trunk.")}
+
+
+@pytest.mark.parametrize("passed", [1, 2, None])
+def test_larger_board_starts_with_hidden_layers_of_best_net(undisturbed, project, passed):
+    """The best player is that of either generation, or has no net: then the last one is carried over."""
+    shutil.copytree(undisturbed, "artifacts")
+    small = BoardFiles(4)
+    if passed:
+        shutil.copyfile(small.model(passed), small.best)
+    else:
+        save_model(small.best, UniformNet(UniformConfig(height=4, width=4)), variant="freestyle-3")
+    assert not grow(LARGE, settings(project)[1], NEVER, ONE, go_on=lambda: False)
+    (start,) = Path("work").rglob("start.pt")
+    best, carried, other = (
+        hidden_layers(path) for path in (small.model(passed or 2), start, small.model(3 - (passed or 2)))
     )
-    hidden = [name for name in last if name.startswith("trunk.")]
-    assert hidden
-    assert all(torch.equal(last[name], start[name]) for name in hidden)
+    assert best
+    assert all(torch.equal(best[name], carried[name]) for name in best)
+    assert not all(torch.equal(other[name], carried[name]) for name in best)
 
 
 @pytest.mark.parametrize("parallel", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])

@@ -4,11 +4,13 @@ import struct
 import tracemalloc
 import zlib
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.go.board import STANDARD_KOMI, format_variant
 from pipeline_src.systems.joseki import build, merging
 from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move, key_text
@@ -19,15 +21,16 @@ from pipeline_src.systems.joseki.made import make_games
 from pipeline_src.systems.joseki.merging import merge
 from pipeline_src.systems.joseki.params import MadeGames
 from pipeline_src.systems.joseki.pattern_code import pattern_codes
-from pipeline_src.systems.joseki.sequences import fingerprint, walk
+from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
+from pipeline_src.systems.joseki.tables import empty_tables
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES
 
 GAMES = [random_record(seed) for seed in range(60)]
 
 
-def built(games, fewest_games=1):
-    builder = Builder()
+def built(games, fewest_games=1, moves=LONGEST):
+    builder = Builder(longest=moves)
     builder.add(games)
     return builder.library(fewest_games)
 
@@ -38,9 +41,8 @@ def library():
 
 
 def same(a, b):
-    return a.fewest_games == b.fewest_games and all(
-        np.array_equal(a.arrays()[name], b.arrays()[name]) for name in a.arrays()
-    )
+    numbers = [(one.fewest_games, one.moves) for one in (a, b)]
+    return numbers[0] == numbers[1] and all(np.array_equal(a.arrays()[name], b.arrays()[name]) for name in a.arrays())
 
 
 def by_dictionary(games):
@@ -168,6 +170,31 @@ def test_a_game_on_a_turned_board_adds_no_pattern():
     np.testing.assert_array_equal(8 * one.played, all_eight.played)
 
 
+def pockets_game(gid):
+    """White plays into eight pockets of a corner, and is captured there from outside it, where clocks have stopped."""
+    pockets = [((9, c), (10, c)) for c in (1, 3, 5, 7)]
+    pockets += [(inside[::-1], outside[::-1]) for inside, outside in pockets]
+    walls = {wall for c in (1, 3, 5, 7) for r, k in ((8, c), (9, c - 1), (9, c + 1)) for wall in ((r, k), (k, r))}
+    inner = [(r, c) for r in range(0, 8, 2) for c in range(8)]
+    right = [(r, c) for r in range(0, 9, 2) for c in range(11, 19)]
+    points = [*right[:17], *((c, r) for r, c in right[:17])]
+    for i, (inside, outside) in enumerate(pockets):
+        points += [inside, inner[gid + i], right[17 + i], outside]
+    variant = format_variant(STANDARD_KOMI, walls)
+    return record([19 * r + c for r, c in [*points, inner[gid + 8]]], gid, variant=variant)
+
+
+def test_captures_from_outside_leave_room_for_all_patterns(monkeypatch):
+    monkeypatch.setattr(build, "empty_tables", lambda: empty_tables(1, 1))
+    game = pockets_game(1)
+    builder = Builder(longest=17)
+    assert builder.add([game]).illegal == []
+    steps = walk([game], 17).steps
+    keys = {key.tobytes() for key in canonical_keys(np.concatenate([steps.before, steps.after]))}
+    assert len(keys) > len(steps.ply) + 4
+    assert len(builder.library().keys) == len(keys)
+
+
 def test_two_move_orders_meet_in_one_state():
     one = record([at(4, 4), at(3, 6), at(6, 3), at(8, 4)])
     other = record([at(6, 3), at(3, 6), at(4, 4), at(9, 3)], gid=2)
@@ -215,7 +242,7 @@ def test_an_empty_library_knows_nothing():
     assert same(merge(nothing, built(GAMES[:3])), built(GAMES[:3]))
 
 
-HEAD = len(b"zugwerk joseki library 2\n")
+HEAD = len(b"zugwerk joseki library 3\n")
 
 
 @pytest.fixture
@@ -226,7 +253,7 @@ def file(tmp_path):
 
 
 def sealed(packed):
-    return b"zugwerk joseki library 2\n" + hashlib.sha256(packed).digest() + packed
+    return b"zugwerk joseki library 3\n" + hashlib.sha256(packed).digest() + packed
 
 
 @pytest.mark.parametrize("fewest_games", [1, 2])
@@ -245,6 +272,15 @@ def test_games_are_added_to_a_library_read_back(file):
     assert same(builder.library(), built([*(random_record(seed) for seed in range(10)), random_record(77)]))
 
 
+def test_added_games_count_as_many_moves_as_library(tmp_path):
+    save(built(GAMES[:5], moves=8), tmp_path / "a")
+    builder = Builder(load(tmp_path / "a"))
+    builder.add(GAMES[5:10])
+    assert same(builder.library(2), built(GAMES[:10], 2, moves=8))
+    with pytest.raises(ZugwerkError, match="they count 8 and 20 moves of a corner"):
+        merge(load(tmp_path / "a"), built(GAMES[5:10]))
+
+
 def test_an_empty_library_is_read_back(tmp_path):
     save(built([]), tmp_path / "a")
     assert load(tmp_path / "a").states == 0
@@ -255,7 +291,7 @@ def test_an_empty_library_is_read_back(tmp_path):
     [
         (lambda data: b"(;SZ[19])", "not a joseki library"),
         (lambda data: b"", "not a joseki library"),
-        (lambda data: data.replace(b"library 2\n", b"library 1\n"), "of version '1', this program reads 2"),
+        (lambda data: data.replace(b"library 3\n", b"library 1\n"), "of version '1', this program reads 3"),
         (lambda data: data[:-1], "its checksum does not fit"),
         (lambda data: data + b"x", "its checksum does not fit"),
         (lambda data: data[:HEAD], "its checksum does not fit"),
@@ -289,6 +325,12 @@ def test_arrays_that_would_lead_a_kernel_astray_are_refused(file, name, index, v
     getattr(library, name)[index] = value
     save(library, file)
     with pytest.raises(ZugwerkError, match=f"array '{name}' has entries out of range"):
+        load(file)
+
+
+def test_library_of_an_impossible_number_of_moves_is_refused(file):
+    save(replace(load(file), moves=200), file)
+    with pytest.raises(ZugwerkError, match="200 moves of a corner"):
         load(file)
 
 

@@ -284,6 +284,19 @@ def test_illegal_points_are_left_out():
     assert recommend_in_corner(library, state, 0) == []
 
 
+def test_legal_mirror_image_of_an_illegal_point_is_kept():
+    white = [at(9, 2), at(10, 1), at(10, 3), at(2, 9), at(1, 10), at(3, 10)]
+    actions = [action for pair in zip([at(4, 4, 3), at(4, 5, 3), at(4, 6, 3), at(5, 4, 3), at(5, 5, 3), at(5, 6, 3)],
+               white, strict=True) for action in pair]  # fmt: skip
+    library = built([record([*actions, at(2, 10)])])
+    open_state = position(*actions)
+    closed = position(*actions, at(6, 6, 3), at(9, 2, 2))
+    assert not go.is_legal(closed, at(10, 2))
+    for state, points in ((open_state, {at(2, 10), at(10, 2)}), (closed, {at(2, 10)})):
+        (found,) = [one for one in recommend_in_corner(library, state, 0) if one.actions]
+        assert (set(found.actions), found.played) == (points, 1)
+
+
 def test_an_unknown_pattern_has_no_candidates():
     assert recommend_in_corner(LIBRARY, position(at(9, 9)), 0) == []
 

@@ -10,7 +10,7 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.corners import BLACK, PASS, WHITE, format_pattern, window_of
 from pipeline_src.systems.joseki.made import ELSEWHERE, make_games, textbook
 from pipeline_src.systems.joseki.params import MadeGames
-from pipeline_src.systems.joseki.sequences import LONGEST, chunks, fingerprint, walk
+from pipeline_src.systems.joseki.sequences import LONGEST, chunks, exact_fingerprint, fingerprint, walk
 from tests.systems.joseki.games import N, at, random_record, record
 
 MADE = MadeGames(games=60, plies=100, tenuki=0.15, transposed=0.1, mistakes=0.04)
@@ -209,8 +209,15 @@ def test_other_games_and_sizes_are_refused(other):
 def test_a_fingerprint_is_of_the_start_and_the_moves():
     game = random_record(3)
     assert fingerprint(game) == fingerprint(record(game.actions, 99, None))
-    assert fingerprint(game) != fingerprint(record(game.actions[:-1]))
+    assert fingerprint(game) != fingerprint(record(game.actions[:59]))
     assert fingerprint(game) != fingerprint(record(game.actions, variant="handicap-2:dd,pp"))
+
+
+def test_copies_that_end_otherwise_share_a_fingerprint():
+    for game in (random_record(3), random_record(4, plies=20)):
+        assert fingerprint(record([*game.actions, N, N])) == fingerprint(game)
+        assert exact_fingerprint(record([*game.actions, N, N])) != exact_fingerprint(game)
+    assert fingerprint(record(random_record(3).actions[:100])) == fingerprint(random_record(3))
 
 
 def test_a_fingerprint_does_not_depend_on_the_komi():

@@ -15,6 +15,7 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import match as depth_match
 from pipeline_src.systems.search_depth.choices import Choice, TableDepth, read_table
+from pipeline_src.systems.search_depth.labels import DEPTHS
 from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, move_rows, play_meetings, squares_left
 from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer
 from pipeline_src.systems.search_depth.tables import DepthCosts, fit_costs, fit_table, table_within, tune_table
@@ -275,3 +276,9 @@ def test_bad_tables_are_refused(text, lowest):
 def test_engine_options_do_not_choose_the_depth(option):
     with pytest.raises(ValueError, match=f"engine: {option}: what chooses the depth"):
         GAME.model_validate(dict(GAME) | {"engine": f"width=40,{option}"})
+
+
+def test_no_class_is_deeper_than_the_labels():
+    assert GAME.model_validate(dict(GAME) | {"highest": DEPTHS}).highest == DEPTHS
+    with pytest.raises(ValueError, match="highest"):
+        GAME.model_validate(dict(GAME) | {"highest": DEPTHS + 1})

@@ -204,6 +204,13 @@ def test_cost_net_choice_uses_the_clock(tmp_path):
         ("depth=cnn,model=nowhere.pt", "nowhere.pt: no such model"),
         ("depth=4,model=some.pt,nodes_per_ms=1", "model is for depth=cnn only"),
         ("depth=4,table=9/3,nodes_per_ms=1", "table is for depth=table only"),
+        ("depth=4,confidence=0.9,nodes_per_ms=3000", "confidence is for depth=cnn only"),
+        ("depth=table,confidence=0.9", "confidence is for depth=cnn only"),
+        ("depth=table,shares=2", "shares is for depth=cnn only"),
+        ("nodes_per_ms=9,shares=2", "shares is for depth=cnn only"),
+        ("depth=4,lowest=7,nodes_per_ms=1", "lowest is for depth=table only"),
+        ("depth=table,begin=0.5", "begin is for iterative deepening only"),
+        ("depth=00961,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96, not 00961"),
         ("depth=table,table=3/9", "falling numbers"),
         ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
         ("depth=table,nodes_per_ms=-1", "nodes_per_ms must be at least 0, not -1"),
@@ -215,6 +222,18 @@ def test_cost_net_choice_uses_the_clock(tmp_path):
 def test_bad_text_is_named(options, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player("amazons", f"alphabeta:{options}")
+
+
+def test_begin_of_the_engine_is_left_to_iterative_deepening():
+    game = GAME.model_copy(update={"engine": "begin=0.5"})
+    assert make_player("amazons", game.player()).begin == 0.5
+    assert make_player("amazons", game.player("depth=2")).begin == 0
+
+
+@pytest.mark.parametrize("rate", [1e20, 1e308])
+def test_nodes_of_a_fast_clock_fit_a_kernel(rate):
+    limit = player(None, nodes_per_ms=rate).limit_of(Clock(1e9, 1e9), 0, 2, None)
+    assert 2**61 < limit.nodes < 2**63
 
 
 def test_a_players_own_options_go_before_those_of_the_game():
