@@ -1,6 +1,7 @@
 """Answers from dvc.lock: with which params a figure, and all that it comes from, was made."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from functools import cache, reduce
 from pathlib import Path
@@ -8,14 +9,23 @@ from typing import Any
 
 import yaml
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at
+
+READS, BETWEEN_S, WRITING_S = 50, 0.3, 2.0
+"""DVC writes its lock in place and in pieces, in about a second. A file that is older than `WRITING_S` is whole; of a
+younger one two reads, `BETWEEN_S` apart, must be equal."""
 
 
 class Lock:
     """The last run of each stage that the graph has with these params."""
 
     def __init__(self, folder: Path, params: Mapping[str, Any]) -> None:
-        """Read dvc.lock and dvc.yaml of the checkout ``folder``; ``params`` are those of params.yaml."""
+        """Read dvc.lock and dvc.yaml of the checkout ``folder``; ``params`` are those of params.yaml.
+
+        Raises:
+            ZugwerkError: one of the files cannot be read, or has no stages.
+        """
         graph = _stages(folder / "dvc.yaml")
         self._stages = {
             name: stage for name, stage in _stages(folder / "dvc.lock").items() if _is_there(name, graph, params)
@@ -85,8 +95,45 @@ _Yaml12.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[e
 
 
 def _stages(path: Path) -> dict[str, Any]:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return dict((_Yaml12(text).get_single_data() or {}).get("stages", {}))
+    """Return the stages of dvc.lock or dvc.yaml; none without the file.
+
+    Raises:
+        ZugwerkError: it has conflict markers, is not YAML, has no stages, or does not come to rest.
+    """
+    before, wrong = "", "another process keeps writing it; try again when that has ended"
+    for _ in range(READS):
+        if not path.exists():
+            return {}
+        whole = time.time() - path.stat().st_mtime > WRITING_S
+        text = path.read_text(encoding="utf-8", errors="replace")
+        final = whole or bool(_CONFLICT.search(text))
+        if final or text == before:
+            stages, wrong = _parsed(text)
+            if stages:
+                return stages
+        if final:
+            break
+        before = text
+        time.sleep(BETWEEN_S)
+    raise ZugwerkError(f"{path}: {wrong}")
+
+
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+
+
+def _parsed(text: str) -> tuple[dict[str, Any], str]:
+    """Return the stages in a text, or none and what is wrong with it."""
+    restore = "`git checkout` it, or see `dvc status`"
+    if _CONFLICT.search(text):
+        return {}, "it has the markers of a merge conflict; keep one side of each, then `dvc repro`"
+    try:
+        tree = _Yaml12(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        return {}, f"not valid YAML ({' '.join(str(error).split())}); {restore}"
+    stages = tree.get("stages") if isinstance(tree, dict) else None
+    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+        return {}, f"no stages; {restore}"
+    return stages, ""
 
 
 def _is_there(name: str, graph: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
