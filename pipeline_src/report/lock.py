@@ -1,5 +1,6 @@
 """Answers from dvc.lock: with which params a figure, and all that it comes from, was made."""
 
+import hashlib
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -30,15 +31,18 @@ class Lock:
         self._stages = {
             name: stage for name, stage in _stages(folder / "dvc.lock").items() if _is_there(name, graph, params)
         }
-        self._params = params
+        self._folder, self._params = folder, params
         self._outs = {out["path"]: (name, out) for name, stage in self._stages.items() for out in stage.get("outs", ())}
-        self._is_current = cache(self._find)
+        self._is_current, self._is_other = cache(self._find), cache(self._compare)
 
     def is_current(self, file: str, stage: str) -> bool:
         """Whether a file of a stage was last made with the values of params.yaml, and from files that were.
 
-        A file that is not an output in dvc.lock, such as one of times, is current if all items of its stage are.
+        A file with other bytes than dvc.lock has of it, as another run left it, is not. A file that is not an output in
+        dvc.lock, such as one of times, is current if all items of its stage are.
         """
+        if self._is_other(file):
+            return False
         items = [name for name in self._stages if name.split("@")[0] == stage]
         made_by = [self._outs[file][0]] if file in self._outs else items
         return bool(made_by) and all(map(self._is_current, made_by))
@@ -64,10 +68,21 @@ class Lock:
         return {path: out["md5"] for path, (_, out) in self._outs.items() if path.startswith(folder) and "md5" in out}
 
     def _read(self, file: str, stage: str, params_file: str) -> Mapping[str, Any]:
-        """The values that the stage behind a file has read from a file of params."""
+        """The values that the stage behind a file has read from a file of params; none if another run made the file."""
+        if self._is_other(file):
+            return {}
         made_by = self._stages.get(self._outs[file][0] if file in self._outs else stage, {})
         found: Mapping[str, Any] = made_by.get("params", {}).get(params_file, {})
         return found
+
+    def _compare(self, file: str) -> bool:
+        """Whether a file is there, with another MD5 than dvc.lock has; False for files within an output folder."""
+        _, out = self._outs.get(file, ("", {}))
+        path = self._folder / file
+        if "md5" not in out or not path.is_file():
+            return False
+        digest: str = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+        return digest != out["md5"]
 
     def _find(self, name: str) -> bool:
         stage = self._stages[name]

@@ -1,6 +1,7 @@
 """A figure is of a profile if its stage, and every stage behind it, last ran with that profile's params."""
 
 import copy
+import hashlib
 import os
 import threading
 import time
@@ -53,6 +54,20 @@ def test_a_file_rewritten_after_it_was_read_is_not_current(tmp_path):
         stages["evaluate@a"]["deps"][0]["md5"], stages["train@a"]["outs"][0]["md5"] = read, made
         (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
         assert Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate") == (read == made)
+
+
+def test_a_file_of_another_run_is_not_current(tmp_path):
+    """As after params.yaml and dvc.lock are restored, before `dvc repro` restores the reports too."""
+    stages = copy.deepcopy(STAGES)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/a.json").write_text("{}")
+    for text, ours in (("{}", True), ("[]", False)):
+        stages["evaluate@a"]["outs"][0]["md5"] = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        stages["evaluate@a"]["params"]["params.yaml"] = {"seed": 1}
+        (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
+        lock = Lock(tmp_path, PARAMS)
+        assert lock.is_current("reports/a.json", "evaluate") == ours
+        assert lock.params_of("reports/a.json", "evaluate") == (PARAMS if ours else {})
 
 
 def test_a_folder_as_input_includes_all_outputs_in_it(lock):
