@@ -3,7 +3,7 @@
 import io
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,14 +103,27 @@ def profile_tree(name: str, folder: Path) -> dict[str, Any]:
 def own_values(folder: Path) -> dict[str, Any]:
     """Return the values in ``params.yaml``, by dotted key, that are not those of its profile.
 
+    A key of the profile that it lacks has a ``~`` in front, as in `dvc exp run -S`, and the value None.
+
     Raises:
         ZugwerkError: the profile is unknown, or git has no values of the laptop.
     """
     from pipeline_src.project.params import read_tree  # here: the help of commands needs no models
 
     params = read_tree(folder / PARAMS)
-    known = flat(profile_tree(str(params.get("profile")), folder))
-    return {key: value for key, value in flat(params).items() if key not in known or known[key] != value}
+    profile = profile_tree(str(params.get("profile")), folder)
+    known = flat(profile)
+    own = {key: value for key, value in flat(params).items() if key not in known or known[key] != value}
+    return own | {f"~{key}": None for key in _lacking(params, profile)}
+
+
+def _lacking(params: Mapping[str, Any], profile: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted keys of a profile that some params lack; of a missing mapping its own key alone."""
+    for name, value in profile.items():
+        if name not in params:
+            yield f"{before}{name}"
+        elif isinstance(value, Mapping) and isinstance(params[name], Mapping):
+            yield from _lacking(params[name], value, f"{before}{name}.")
 
 
 def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
