@@ -40,9 +40,9 @@ IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))
 def keep(folder: Path = Path()) -> tuple[Path, int]:
     """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``.
 
-    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, where it lacks a key of the
-    profile ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that
-    the graph has not made at this profile stay, so that the systems of a night can be made, and kept, one by one.
+    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
+    ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this
+    profile stay, so that the systems of a night can be made, and kept, one by one.
 
     Returns:
         The file, and the number of figures that the graph has.
