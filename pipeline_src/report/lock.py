@@ -81,8 +81,7 @@ class Lock:
         path = self._folder / file
         if "md5" not in out or not path.is_file():
             return False
-        digest: str = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-        return digest != out["md5"]
+        return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() != str(out["md5"])
 
     def _find(self, name: str) -> bool:
         stage = self._stages[name]
