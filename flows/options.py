@@ -8,6 +8,7 @@ from prefect import Flow
 
 from flows import CHECKOUT, own_server
 from pipeline_src.errors import run_main
+from pipeline_src.project.dvc_run import NO_LIMIT_S
 from pipeline_src.project.repro import cores
 
 LIMIT_MINUTES = 720.0
@@ -84,6 +85,7 @@ def parse(flow: Flow[..., Any], argv: list[str]) -> dict[str, Any]:
     options = parser.parse_args(argv)
     if not options.limit_minutes > 0:
         parser.error("--limit-minutes must be above 0")
+    options.limit_minutes = min(options.limit_minutes, NO_LIMIT_S / 60)  # a flow's parameters are JSON, without inf
     if options.jobs < 1:
         parser.error("--jobs must be at least 1")
     if options.retries < 0:

@@ -22,8 +22,10 @@ from prefect.logging import get_run_logger
 from flows import CHECKOUT
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import ask_dvc, push
+from pipeline_src.project.params import read_tree
 from pipeline_src.project.schedule import Outcome
 from pipeline_src.project.systems import systems
+from pipeline_src.project.verify import LOCK
 from pipeline_src.report.charts import charts, drawn, png
 from pipeline_src.report.figures import figures
 from pipeline_src.report.table import line
@@ -60,23 +62,30 @@ def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
 
 @task(task_run_name="commit", cache_policy=NO_CACHE, persist_result=False)
 def push_commit(checkout: Path, run: str) -> None:
-    """Commit dvc.lock and the other results in git, and push them to `origin` as the branch ``runs/<run>``.
+    """Commit dvc.lock and the outputs that git keeps, nothing else, and push to `origin` as the branch ``runs/<run>``.
 
     Raises:
-        ZugwerkError: git fails; the message ends with git's output.
+        ZugwerkError: dvc.lock cannot be read, or git fails; the message ends with git's output.
     """
     machine = socket.gethostname()
     author = ["-c", "user.name=Zugwerk", "-c", f"user.email=zugwerk@{machine}"]
     branch = f"runs/{run}"
-    for words in (
-        ["add", "--all"],
-        [*author, "commit", "--quiet", "--allow-empty", "--message", f"Results of {run} on {machine}"],
-        ["push", "--quiet", "origin", f"HEAD:refs/heads/{branch}"],
-    ):
-        done = subprocess.run(["git", *words], cwd=checkout, capture_output=True, text=True)  # noqa: S603, S607
-        if done.returncode:
-            raise ZugwerkError(f"`git {' '.join(words)}` failed: {done.stderr.strip() or done.stdout.strip()}")
+    outs = [out["path"] for stage in read_tree(checkout / LOCK)["stages"].values() for out in stage.get("outs", ())]
+    files = _git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", LOCK, *outs)
+    paths = sorted(set(files.split("\0")) - {""})
+    message = f"Results of {run} on {machine}"
+    _git(checkout, "add", "--", *paths)
+    _git(checkout, *author, "commit", "--quiet", "--allow-empty", "--message", message, "--only", "--", *paths)
+    _git(checkout, "push", "--quiet", "origin", f"HEAD:refs/heads/{branch}")
     get_run_logger().info("dvc.lock and the reports are in the branch '%s' of origin", branch)
+
+
+def _git(checkout: Path, *words: str) -> str:
+    command = ["git", "--literal-pathspecs", *words]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise ZugwerkError(f"`git {' '.join(words)}` failed: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
 
 
 @task(task_run_name="publish", cache_policy=NO_CACHE, persist_result=False, retries=1)

@@ -30,6 +30,7 @@ _ABSENT = re.compile(r"failed to reproduce '(?P<stage>.+)': \[Errno 2\] No such 
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 NO_LIMIT_S = 1e8
+"""Longest time limit; timers take no endless one."""
 TAIL_LINES = 30
 
 State = Literal["ran", "restored", "up to date"]
@@ -200,7 +201,7 @@ def attempt(
             late.set()
             supervise.end(process)
 
-        limit = threading.Timer(deadline - time.monotonic(), stop)
+        limit = threading.Timer(min(deadline - time.monotonic(), NO_LIMIT_S), stop)
         limit.start()
         try:
             assert process.stdout is not None

@@ -3,7 +3,7 @@
 import io
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,26 +35,26 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
     get its values. All other keys stay.
 
     Raises:
-        ZugwerkError: the profile is unknown or sets a key that the laptop lacks, or git has no values of the laptop.
+        ZugwerkError: the profile is unknown, sets a key that the laptop lacks or a value for a section; a file is no
+            valid YAML; or git has no values of the laptop. Then nothing is written.
     """
     reader, params, known = round_trip_yaml(), folder / PARAMS, profile_names(folder)
     if not params.is_file():
         raise ZugwerkError(f"{params}: no such file; run in the project's folder")
     if name not in known:
         raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
-    text = params.read_text(encoding="utf-8")
-    tree = reader.load(text)
+    tree = _sections(params, str(params))
     present = tree.get("profile")
     if name == present == LAPTOP:
         return f"{params} is the laptop's already"
     if present not in known:
         raise ZugwerkError(f"{params}: profile: {present!r} is none of {', '.join(known)}; name the one it was made of")
     try:
-        laptop = reader.load(_committed(folder))
+        laptop = _sections(_committed(folder), f"{params} as committed")
     except ZugwerkError:
         if present != LAPTOP:
             raise
-        laptop = reader.load(text)
+        laptop = _sections(params, str(params))
     before = flat(tree)
     merge(tree, _part(laptop, _differences(present, folder)), f"{params} as committed")
     merge(laptop, _differences(present, folder), _file(present, folder))
@@ -72,10 +72,10 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     """Return the params of a profile, comments kept; ``text`` is by default the laptop's file.
 
     Raises:
-        ZugwerkError: ``text`` is not the laptop's, or the profile sets a key that it lacks.
+        ZugwerkError: ``text`` is not the laptop's or no valid YAML, or the profile sets a key that it lacks.
     """
     reader, params = round_trip_yaml(), folder / PARAMS
-    tree = reader.load(params.read_text(encoding="utf-8") if text is None else text)
+    tree = _sections(params if text is None else text, str(params))
     if tree.get("profile") != LAPTOP:
         raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
     merge(tree, _differences(name, folder), _file(name, folder))
@@ -103,25 +103,40 @@ def profile_tree(name: str, folder: Path) -> dict[str, Any]:
 def own_values(folder: Path) -> dict[str, Any]:
     """Return the values in ``params.yaml``, by dotted key, that are not those of its profile.
 
+    A key of the profile that it lacks has a ``~`` in front, as in `dvc exp run -S`, and the value None.
+
     Raises:
         ZugwerkError: the profile is unknown, or git has no values of the laptop.
     """
     from pipeline_src.project.params import read_tree  # here: the help of commands needs no models
 
     params = read_tree(folder / PARAMS)
-    known = flat(profile_tree(str(params.get("profile")), folder))
-    return {key: value for key, value in flat(params).items() if key not in known or known[key] != value}
+    profile = profile_tree(str(params.get("profile")), folder)
+    known = flat(profile)
+    own = {key: value for key, value in flat(params).items() if key not in known or known[key] != value}
+    return own | {f"~{key}": None for key in _lacking(params, profile)}
+
+
+def _lacking(params: Mapping[str, Any], profile: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted keys of a profile that some params lack; of a missing mapping its own key alone."""
+    for name, value in profile.items():
+        if name not in params:
+            yield f"{before}{name}"
+        elif isinstance(value, Mapping) and isinstance(params[name], Mapping):
+            yield from _lacking(params[name], value, f"{before}{name}.")
 
 
 def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
     """Merge ``differences``, read from ``source``, into the params in ``tree`` below ``key``.
 
     Raises:
-        ZugwerkError: the params lack a key.
+        ZugwerkError: the params lack a key, or have a section where the differences have a value.
     """
     for name, value in differences.items():
         if name not in tree:
             raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
+        if isinstance(tree[name], dict) and value is not None and not isinstance(value, dict):  # some may be null
+            raise ZugwerkError(f"{source}: {key}{name}: {value!r} for a section of params.yaml; name keys of it")
         if _is_nested(value, tree[name], key + name):
             merge(tree[name], value, source, f"{key}{name}.")
         else:
@@ -179,8 +194,31 @@ def _file(name: str, folder: Path) -> str:
 
 
 def _differences(name: str, folder: Path) -> Any:
-    """Return the content of a profile's file; the laptop has none."""
-    return {} if name == LAPTOP else round_trip_yaml().load(Path(_file(name, folder)).read_text(encoding="utf-8")) or {}
+    """Return the content of a profile's file, which may be empty; the laptop has none.
+
+    Raises:
+        ZugwerkError: see `_sections`.
+    """
+    return {} if name == LAPTOP else _sections(Path(_file(name, folder)), _file(name, folder), empty={})
+
+
+def _sections(text: str | Path, source: str, empty: Any = None) -> Any:
+    """Return the mapping in a text, or in a file, comments kept; ``empty`` if it has none.
+
+    Raises:
+        ZugwerkError: it is not valid YAML, or no mapping; the message names ``source``.
+    """
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        tree = round_trip_yaml().load(text.read_text(encoding="utf-8") if isinstance(text, Path) else text)
+    except (YAMLError, ValueError) as error:  # no UTF-8 is a ValueError
+        raise ZugwerkError(f"{source}: not valid YAML: {' '.join(str(error).split())}") from None
+    tree = empty if tree is None else tree
+    if not isinstance(tree, dict):
+        found = "nothing" if tree is None else "a list" if isinstance(tree, list) else repr(tree)
+        raise ZugwerkError(f"{source}: expected sections with keys, found {found}")
+    return tree
 
 
 def _committed(folder: Path) -> str:

@@ -58,8 +58,10 @@ class Schedule:
         self.before, self.jobs, self.forced = before, jobs, forced
         self.places = {target: (places or {}).get(target.partition("@")[0], Places()) for target in before}
         self.changed = set(changed | forced)
+        self.reported = set(changed)
+        """Targets that DVC reported changed."""
         self.doubtful: set[str] = set()
-        """Targets that DVC reported unchanged before a target that they depend on ran."""
+        """Targets that DVC reported unchanged before a target that they depend on was made."""
         self.taken: dict[str, int] = {}
         """Places of each running target."""
         self.since: dict[str, float] = {}
@@ -113,7 +115,7 @@ class Schedule:
         if state is None:
             return None
         self.outcomes[target] = Outcome(target, state, seconds)
-        if state != "up to date":
+        if state != "up to date" or target in self.reported:  # in the latter case another process has made it
             self.doubtful |= self.after[target] - self.changed
         self._settle()
         return self.outcomes[target]
@@ -121,6 +123,7 @@ class Schedule:
     def answer(self, changed: Set[str]) -> None:
         """Settle all doubtful targets by DVC's answer, which was given while nothing ran."""
         self.changed |= self.doubtful & changed
+        self.reported |= self.doubtful & changed
         self.doubtful.clear()
         self._settle()
 

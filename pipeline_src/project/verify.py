@@ -41,10 +41,14 @@ def verify(project: Path = Path()) -> Verified:
     that DVC checks them again and `dvc status` names them. Outputs that are missing or not in dvc.lock are left to DVC.
 
     Raises:
-        ZugwerkError: DVC is not installed, or dvc.lock cannot be read.
+        ZugwerkError: DVC is not installed or not set up in ``project``, or dvc.lock cannot be read.
         OSError: a file cannot be read or removed.
     """
     stages = _stages(project)
+    if not (project / ".dvc").is_dir():
+        raise ZugwerkError(
+            f"{project / '.dvc'}: no such folder, so there is no cache; run in a clone or `dvc init` here"
+        )
     cache = project / ask_dvc(project, "cache", "dir").strip() / "files/md5"
     kept = [path for path in sorted(cache.glob("??/*")) if _DIGEST.fullmatch(_digest_of(path))]
     removed = []

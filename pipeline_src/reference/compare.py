@@ -23,6 +23,8 @@ from pipeline_src.report.registry import REGISTRY
 
 PLOTS = "plots"
 """Folder of DVC's page, next to ours."""
+PLOTS_TITLE = "<title>Zugwerk: plots</title>"
+"""Mark of DVC's page, from `plots_page`."""
 REPORTS = Path("artifacts/reports")
 """Has a folder for each system. Reports end in .json, files of times in .timings.json."""
 Changes = dict[str, dict[str, dict[str, Any]]]
@@ -229,9 +231,15 @@ def experiments(a: Revision, b: Revision, project: Path = Path()) -> list[list[s
 def write_plots(a: Revision, b: Revision, out: Path, project: Path = Path()) -> None:
     """Write ``out/index.html`` by `dvc plots diff`; it contains the drawing library and opens offline.
 
+    The folder is replaced as a whole.
+
     Raises:
-        ZugwerkError: DVC is missing or fails.
+        ZugwerkError: the folder has other files than those of an earlier page; DVC is missing or fails.
     """
+    if not is_replaceable(out):
+        raise ZugwerkError(
+            f"{out}: it has files that are not of a page of plots; give another --out, or move them away"
+        )
     page = project / plots_page.PAGE
     if not page.exists():
         plots_page.write(page)
@@ -239,6 +247,14 @@ def write_plots(a: Revision, b: Revision, out: Path, project: Path = Path()) -> 
     out.mkdir(parents=True)  # DVC creates only the last folder
     template = ["--html-template", str(page.resolve())]
     ask_dvc(project, "plots", "diff", "--out", str(out.resolve()), *template, *_names(a, b))
+
+
+def is_replaceable(out: Path) -> bool:
+    """Whether a folder is missing, is empty, or has an earlier page of plots."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return True
+    index = out / "index.html"
+    return index.is_file() and PLOTS_TITLE in index.read_text(encoding="utf-8", errors="replace")
 
 
 def _changes(a: Revision, b: Revision, project: Path, *words: str) -> Changes:
@@ -272,7 +288,7 @@ def write_page(
         project: the folder of dvc.yaml.
 
     Raises:
-        ZugwerkError: DVC is missing or fails.
+        ZugwerkError: see `write_plots`.
     """
     write_plots(a, b, out / PLOTS, project)
     page = out / "index.html"

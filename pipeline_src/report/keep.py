@@ -5,19 +5,22 @@ and numbers behind them are kept too, in ``docs/measured/<profile>/``, in the or
 """
 
 import datetime
+import shlex
 import shutil
+import string
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, written_aside
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import PROFILES, own_values
-from pipeline_src.project.systems import Figure
+from pipeline_src.project.systems import Figure, systems
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import COMMITTED, ESTIMATE, LAPTOP, figures, of_the_graph
 from pipeline_src.report.measurements import FOLDER, profile_measurements
@@ -30,13 +33,16 @@ NO_RESULTS = ("parallel", "crawl")
 """Sections that change no result."""
 MOST_OWN = 2
 """Largest number of own values in the name of a file."""
+IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))
+"""Signs that a file's name has as they are."""
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:
     """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``.
 
-    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``. Figures in the file that
-    the graph has not made at this profile stay, so that the systems of a night can be made, and kept, one by one.
+    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
+    ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this
+    profile stay, so that the systems of a night can be made, and kept, one by one.
 
     Returns:
         The file, and the number of figures that the graph has.
@@ -46,21 +52,21 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
             file is damaged.
     """
     profile = str(read_tree(folder / PARAMS_FILE)["profile"])
-    own = {key: value for key, value in own_values(folder).items() if key.split(".")[0] not in NO_RESULTS}
+    own = {key: value for key, value in own_values(folder).items() if key.split(".")[0].strip("~") not in NO_RESULTS}
     if len(own) > MOST_OWN:
         raise ZugwerkError(
             f"{folder / PARAMS_FILE}: {', '.join(own)}: not the values of the profile {profile}; a file of their own "
             f"below {PROFILES} makes them a profile"
         )
-    changes = [f"{key}={value}" for key, value in own.items()]
-    label = ",".join([profile, *changes])
-    run = " ".join(["dvc exp run", *(f"-S {change}" for change in changes)]) if changes else "dvc repro"
+    changes = [key if key.startswith("~") else f"{key}={value}" for key, value in own.items()]
+    label = ",".join([profile, *(quote(change, IN_NAMES) for change in changes)])
+    run = " ".join(["dvc exp run", *(f"-S {shlex.quote(change)}" for change in changes)]) if changes else "dvc repro"
     about = {
         "commit": provenance.commit(folder, provenance.CODE),
         "hardware": provenance.hardware(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
-    kept, count = dict(profile_measurements(folder).get(label, {})), 0
+    kept, count, made_now = dict(profile_measurements(folder).get(label, {})), 0, set[str]()
     for system, rows in figures(folder).items():
         for name, row in rows.items():
             made = of_the_graph(row)
@@ -70,24 +76,29 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
             command = f"zugwerk profile {profile} && {made['command'].replace('dvc repro', run)}"
             kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
             count += 1
+            made_now.add(systems()[system].word or system.split("_")[0])
     path = folder / FOLDER / f"{label}.json"
     if not count:
         raise ZugwerkError(f"{path}: the graph has made nothing at the profile {profile}; `zugwerk repro` makes it")
     if label == LAPTOP:
-        _keep_reports(folder)
+        _keep_reports(folder, made_now)
     write_json(path, kept)
     return path, count
 
 
-def _keep_reports(folder: Path) -> None:
+def _keep_reports(folder: Path, made: Set[str]) -> None:
+    """Replace the kept reports of the systems that were made, by their folders; those of the others stay."""
     kept = folder / FOLDER / LAPTOP
-    shutil.rmtree(kept, ignore_errors=True)
-    for path in sorted((folder / REPORTS).glob("*/**/*")):
-        if path.suffix in SMALL and not path.name.endswith(".timings.json"):
-            copy = kept / path.relative_to(folder / REPORTS)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-    shutil.copyfile(folder / PARAMS_FILE, kept / PARAMS_FILE)
+    for name in sorted(made):
+        reports = folder / REPORTS / name
+        with written_aside(kept / name) as aside:
+            for path in sorted(reports.glob("**/*")):
+                if path.suffix in SMALL and not path.name.endswith(".timings.json"):
+                    copy = aside / path.relative_to(reports)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, copy)
+    with written_aside(kept / PARAMS_FILE) as aside:
+        shutil.copyfile(folder / PARAMS_FILE, aside)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """Answers from dvc.lock: with which params a figure, and all that it comes from, was made."""
 
+import hashlib
 import re
+import time
 from collections.abc import Iterator, Mapping
 from functools import cache, reduce
 from pathlib import Path
@@ -8,27 +10,39 @@ from typing import Any
 
 import yaml
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at
+
+READS, BETWEEN_S, WRITING_S = 50, 0.3, 2.0
+"""DVC writes its lock in place and in pieces, in about a second. A file that is older than `WRITING_S` is whole; of a
+younger one two reads, `BETWEEN_S` apart, must be equal."""
 
 
 class Lock:
     """The last run of each stage that the graph has with these params."""
 
     def __init__(self, folder: Path, params: Mapping[str, Any]) -> None:
-        """Read dvc.lock and dvc.yaml of the checkout ``folder``; ``params`` are those of params.yaml."""
+        """Read dvc.lock and dvc.yaml of the checkout ``folder``; ``params`` are those of params.yaml.
+
+        Raises:
+            ZugwerkError: one of the files cannot be read, or has no stages.
+        """
         graph = _stages(folder / "dvc.yaml")
         self._stages = {
             name: stage for name, stage in _stages(folder / "dvc.lock").items() if _is_there(name, graph, params)
         }
-        self._params = params
+        self._folder, self._params = folder, params
         self._outs = {out["path"]: (name, out) for name, stage in self._stages.items() for out in stage.get("outs", ())}
-        self._is_current = cache(self._find)
+        self._is_current, self._is_other = cache(self._find), cache(self._compare)
 
     def is_current(self, file: str, stage: str) -> bool:
         """Whether a file of a stage was last made with the values of params.yaml, and from files that were.
 
-        A file that is not an output in dvc.lock, such as one of times, is current if all items of its stage are.
+        A file with other bytes than dvc.lock has of it, as another run left it, is not. A file that is not an output in
+        dvc.lock, such as one of times, is current if all items of its stage are.
         """
+        if self._is_other(file):
+            return False
         items = [name for name in self._stages if name.split("@")[0] == stage]
         made_by = [self._outs[file][0]] if file in self._outs else items
         return bool(made_by) and all(map(self._is_current, made_by))
@@ -54,10 +68,20 @@ class Lock:
         return {path: out["md5"] for path, (_, out) in self._outs.items() if path.startswith(folder) and "md5" in out}
 
     def _read(self, file: str, stage: str, params_file: str) -> Mapping[str, Any]:
-        """The values that the stage behind a file has read from a file of params."""
+        """The values that the stage behind a file has read from a file of params; none if another run made the file."""
+        if self._is_other(file):
+            return {}
         made_by = self._stages.get(self._outs[file][0] if file in self._outs else stage, {})
         found: Mapping[str, Any] = made_by.get("params", {}).get(params_file, {})
         return found
+
+    def _compare(self, file: str) -> bool:
+        """Whether a file is there, with another MD5 than dvc.lock has; False for files within an output folder."""
+        _, out = self._outs.get(file, ("", {}))
+        path = self._folder / file
+        if "md5" not in out or not path.is_file():
+            return False
+        return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() != str(out["md5"])
 
     def _find(self, name: str) -> bool:
         stage = self._stages[name]
@@ -85,8 +109,45 @@ _Yaml12.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[e
 
 
 def _stages(path: Path) -> dict[str, Any]:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return dict((_Yaml12(text).get_single_data() or {}).get("stages", {}))
+    """Return the stages of dvc.lock or dvc.yaml; none without the file.
+
+    Raises:
+        ZugwerkError: it has conflict markers, is not YAML, has no stages, or does not come to rest.
+    """
+    before, wrong = "", "another process keeps writing it; try again when that has ended"
+    for _ in range(READS):
+        if not path.exists():
+            return {}
+        whole = time.time() - path.stat().st_mtime > WRITING_S
+        text = path.read_text(encoding="utf-8", errors="replace")
+        final = whole or bool(_CONFLICT.search(text))
+        if final or text == before:
+            stages, wrong = _parsed(text)
+            if stages:
+                return stages
+        if final:
+            break
+        before = text
+        time.sleep(BETWEEN_S)
+    raise ZugwerkError(f"{path}: {wrong}")
+
+
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
+
+
+def _parsed(text: str) -> tuple[dict[str, Any], str]:
+    """Return the stages in a text, or none and what is wrong with it."""
+    restore = "`git checkout` it, or see `dvc status`"
+    if _CONFLICT.search(text):
+        return {}, "it has the markers of a merge conflict; keep one side of each, then `dvc repro`"
+    try:
+        tree = _Yaml12(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        return {}, f"not valid YAML ({' '.join(str(error).split())}); {restore}"
+    stages = tree.get("stages") if isinstance(tree, dict) else None
+    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+        return {}, f"no stages; {restore}"
+    return stages, ""
 
 
 def _is_there(name: str, graph: Mapping[str, Any], params: Mapping[str, Any]) -> bool:

@@ -6,11 +6,11 @@
   one run of the graph at that profile. A file is of this kind if one of its keys is a system.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json
 from pipeline_src.report.registry import REGISTRY
 
 FOLDER = Path("docs/measured")
@@ -24,7 +24,7 @@ def system_measurements(folder: Path, system: str) -> Row:
         ZugwerkError: the file is damaged.
     """
     path = folder / FOLDER / f"{system}.json"
-    found = read_json(path) if path.exists() else {}
+    found = _read(path) if path.exists() else {}
     if not isinstance(found, dict):
         raise ZugwerkError(f"{path}: damaged (expected figures by name); `git checkout` it")
     return found
@@ -40,7 +40,7 @@ def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
     for path in sorted((folder / FOLDER).glob("*.json")):
         if path.stem in REGISTRY:
             continue
-        tree = read_json(path)
+        tree = _read(path)
         if not isinstance(tree, dict) or not tree.keys() & REGISTRY.keys():
             continue  # another table, such as costs.json
         for system, rows in tree.items():
@@ -50,3 +50,15 @@ def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
                 raise ZugwerkError(f"{path}: {what}: not in the registry of figures; docs/reference/metrics.md has it")
         found[path.stem] = tree
     return found
+
+
+def _read(path: Path) -> Any:
+    """Return the JSON value in a file that git has, and no stage makes.
+
+    Raises:
+        ZugwerkError: it is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ZugwerkError(f"{path}: not valid JSON ({error}); `git checkout` it") from None

@@ -5,6 +5,7 @@ import pytest
 from flows import CHECKOUT
 from flows.options import LIMIT_MINUTES, RETRIES, parse
 from flows.systems import FLOWS
+from pipeline_src.project.dvc_run import NO_LIMIT_S
 from pipeline_src.project.repro import cores
 
 reproduce, joseki = FLOWS["reproduce"], FLOWS["joseki"]
@@ -24,6 +25,10 @@ def test_the_options_are_the_flow_s_parameters() -> None:
     given = parse(reproduce, ["--target", "a", "--target", "b", "--refresh-crawl", "--no-push", "--checkout", "there"])
     assert (given["targets"], given["checkout"]) == (["a", "b"], Path("there"))
     assert (given["refresh_crawl"], given["push"]) == (True, False)
+
+
+def test_an_endless_limit_is_the_longest() -> None:
+    assert parse(reproduce, ["--limit-minutes", "inf"])["limit_minutes"] == NO_LIMIT_S / 60
 
 
 def test_only_a_flow_that_crawls_has_a_crawl_to_refresh() -> None:

@@ -1,6 +1,8 @@
 import base64
 import json
+import logging
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,37 @@ def test_run_table_lists_executed_stages() -> None:
         {"target": "toy_train@a", "state": "ran", "seconds": 12.3},
         {"target": "toy_count", "state": "up to date", "seconds": 0.0},
     ]
+
+
+def test_commit_has_lock_and_reports_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "get_run_logger", lambda: logging.getLogger("test"))
+    work = tmp_path / "work"
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=b@c"]
+        return subprocess.run(["git", *who, *words], cwd=work, check=True, capture_output=True, text=True).stdout
+
+    def write(text: str) -> None:
+        for name in ("params.yaml", "staged.txt", "reports/a.json", "nets.pt"):
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_text(text)
+        outs = "".join(f"    - {{path: {name}, md5: {text}}}\n" for name in ("nets.pt", "reports/a.json", "gone.json"))
+        (work / "dvc.lock").write_text(f"stages:\n  a:\n    outs:\n{outs}")
+
+    write("1")
+    (work / ".gitignore").write_text("nets.pt\n")
+    git("init", "-q", "--bare", str(tmp_path / "origin"))
+    git("init", "-q")
+    git("remote", "add", "origin", str(tmp_path / "origin"))
+    git("add", ".")
+    git("commit", "-qm", "x")
+    write("2")
+    (work / "notes.txt").write_text("my own")
+    git("add", "staged.txt")
+    publish.push_commit.fn(work, "brave-owl")
+    assert git("show", "--format=", "--name-only", "HEAD").split() == ["dvc.lock", "reports/a.json"]
+    assert git("status", "--short").splitlines() == [" M params.yaml", "M  staged.txt", "?? notes.txt"]
+    assert git("ls-remote", "origin", "runs/brave-owl").startswith(git("rev-parse", "HEAD").strip())
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+import math
 import subprocess
 import sys
 import threading
@@ -157,6 +158,11 @@ def test_the_time_limit_ends_the_whole_family(
         repro("toy_hang", checkout, lines.append, children, limit_s=600)
     assert is_up(checkout)
     assert is_gone(checkout)
+
+
+def test_command_runs_with_an_endless_limit(tmp_path: Path, lines: list[str], children: Children) -> None:
+    status, _ = dvc_run.attempt(["this"], tmp_path, lines.append, children, math.inf, {})
+    assert (status, lines[0]) == (0, "The Zen of Python, by Tim Peters")
 
 
 @pytest.mark.slow

@@ -187,6 +187,28 @@ def test_unknown_profiles_are_refused(project):
     assert (project / "params.yaml").read_text() == LAPTOP
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("params.yaml", "", "expected sections with keys, found nothing"),
+        ("params.yaml", "profile: [", "not valid YAML: "),
+        ("params.yaml", "profile: laptop\nseed: 1\nseed: 2\n", "not valid YAML: .*duplicate key"),
+        ("profiles/smoke.yaml", "train: [", "not valid YAML: "),
+        ("profiles/smoke.yaml", "- train\n", "expected sections with keys, found a list"),
+        ("profiles/smoke.yaml", "train: 5\n", "train: 5 for a section of params.yaml; name keys of it"),
+    ],
+)
+def test_damaged_files_are_named_and_nothing_is_written(project, file, text, words):
+    (project / file).write_text(text)
+    before = (project / "params.yaml").read_text()
+    with pytest.raises(ZugwerkError, match=f"{file}: {words}"):
+        switch_profile("smoke", project)
+    assert (project / "params.yaml").read_text() == before
+    if file != "params.yaml":
+        with pytest.raises(ZugwerkError, match=f"{file}: {words}"):
+            merged_text("smoke", project)
+
+
 def test_committed_params_are_the_laptops():
     committed = subprocess.run(["git", "show", "HEAD:params.yaml"], cwd=ROOT, capture_output=True, text=True)
     current = committed.stdout if committed.returncode == 0 else (ROOT / "params.yaml").read_text()

@@ -56,11 +56,29 @@ def test_unchanged_targets_run_only_after_a_changed_one() -> None:
 
 
 def test_successors_of_an_unchanged_target_are_not_doubtful() -> None:
-    schedule = Schedule(FORK, 2, changed={"data"})
+    before = {"data": set(), "train": {"data"}, "page": {"train"}}
+    schedule = Schedule(before, 2, changed={"data"})
     schedule.begin()
-    schedule.end("data", "up to date")
+    schedule.end("data", "ran")
+    assert schedule.begin() == {"train": 1}
+    schedule.end("train", "up to date")
     assert not schedule.doubtful
     assert schedule.left() == []
+
+
+@pytest.mark.parametrize("changed", [{"data"}, {"first"}])
+def test_successors_are_checked_if_another_process_made_target(changed: set[str]) -> None:
+    """DVC reported it changed, at the start or later, and then that it did not change."""
+    schedule = Schedule({"first": set(), **FORK, "data": {"first"}}, 2, changed=changed)
+    if changed == {"first"}:
+        schedule.begin()
+        schedule.end("first", "ran")
+        schedule.answer({"data"})
+    assert "data" in schedule.begin()
+    schedule.end("data", "up to date")
+    assert schedule.doubtful == {"train@a", "train@b"}
+    schedule.answer({"train@b"})
+    assert schedule.begin() == {"train@b": 1}
 
 
 def test_forced_targets_run() -> None:

@@ -116,6 +116,9 @@ def test_the_command_names_the_files_and_fails(project, monkeypatch, capsys):
 def test_outside_of_a_project(tmp_path):
     with pytest.raises(ZugwerkError, match=r"dvc\.lock: no such file; run in the project's folder"):
         verify(tmp_path)
+    (tmp_path / "dvc.lock").write_text("stages: {a: {}}\n")
+    with pytest.raises(ZugwerkError, match=r"\.dvc: no such folder, so there is no cache; run in a clone"):
+        verify(tmp_path)
 
 
 def test_a_lock_without_stages(project):

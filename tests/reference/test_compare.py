@@ -6,7 +6,17 @@ import pytest
 from pipeline_src.cli.compare import compare as command
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import ask_dvc
-from pipeline_src.reference.compare import Estimate, Pair, compare, number, params_changes, render, write_page
+from pipeline_src.reference.compare import (
+    Estimate,
+    Pair,
+    compare,
+    is_replaceable,
+    number,
+    params_changes,
+    render,
+    write_page,
+    write_plots,
+)
 from pipeline_src.reference.revision import opened
 from tests.report.project import estimate, make_project, write
 
@@ -58,6 +68,18 @@ def test_the_page_is_complete_and_works_offline(compared):
     assert "vegaEmbed" in plots
     assert not re.search(r"<script[^>]+src=|<link", plots)
     assert found.a.commit[:7] in plots
+
+
+def test_only_an_earlier_page_of_plots_is_replaced(compared, project, tmp_path):
+    _, path = compared
+    assert is_replaceable(path.parent / "plots")
+    assert is_replaceable(tmp_path / "none")
+    (tmp_path / "plots").mkdir()
+    assert is_replaceable(tmp_path / "plots")
+    (tmp_path / "plots/thesis.txt").write_text("mine")
+    with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="plots: it has files that are not of a page"):
+        write_plots(a, a, tmp_path / "plots", project)
+    assert (tmp_path / "plots/thesis.txt").read_text() == "mine"
 
 
 def test_names_from_the_repository_are_escaped(compared):

@@ -355,3 +355,13 @@ def test_nets_as_printed_are_labelled_and_kept_ones_come_second(tmp_path):
     (tmp_path / path).unlink()
     row = figures(tmp_path)["amazons_net"]["from_to_top1"]
     assert [(one["ours"], one["player"]) for one in (row, *row["others"])] == [(0.35, None), (0.2, "as printed")]
+
+
+@pytest.mark.parametrize("name", ["joseki", "overnight"])
+def test_damaged_measurement_comes_back_from_git(tmp_path, name):
+    path = tmp_path / f"docs/measured/{name}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"joseki": ')
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    with pytest.raises(ZugwerkError, match=rf"{name}\.json: not valid JSON \(.*\); `git checkout` it"):
+        figures(tmp_path)

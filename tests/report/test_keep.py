@@ -84,6 +84,28 @@ def test_run_with_many_changed_values_needs_its_own_profile(night):
         keep(night)
 
 
+def test_run_without_a_key_of_the_profile_is_kept_separately(night):
+    params = night / "params.yaml"
+    text = params.read_text()
+    assert "amazons_samples: {size: 10}\n" in text
+    params.write_text(text.replace("amazons_samples: {size: 10}\n", ""))
+    path, _ = keep(night)
+    assert path.name == "overnight,~amazons_samples.json"
+    row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
+    assert row["command"] == "zugwerk profile overnight && dvc exp run -S '~amazons_samples' amazons_match"
+
+
+def test_own_values_are_quoted_in_name_and_command(night):
+    for name in ("params.yaml", "dvc.lock"):
+        (night / name).write_text((night / name).read_text().replace("loss: x", "loss: 50% of my/loss"))
+    path, _ = keep(night)
+    assert path == night / "docs/measured/overnight,amazons_match.loss=50%25 of my%2Floss.json"
+    row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
+    command = "zugwerk profile overnight && dvc exp run -S 'amazons_match.loss=50% of my/loss' amazons_match"
+    assert row["command"] == command
+    assert path.stem in figures(night)["amazons_net"]["score_vs_random"]["profiles"]
+
+
 def at_laptop(night):
     params = (night / "params.yaml").read_text()
     (night / "params.yaml").write_text(params.replace("overnight", "laptop"))
@@ -97,10 +119,13 @@ def test_reports_of_the_committed_profile_are_kept_too(night):
     (reports / "amazons/board.svg").write_text("<svg/>")
     (night / "docs/measured/laptop/amazons").mkdir(parents=True)
     (night / "docs/measured/laptop/amazons/older.json").write_text("{}")
+    (night / "docs/measured/laptop/joseki").mkdir()  # this checkout has not made it
+    (night / "docs/measured/laptop/joseki/build.json").write_text("{}")
     assert keep(night) == (night / "docs/measured/laptop.json", 1)
     kept = night / "docs/measured/laptop"
     names = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
-    assert names == {"params.yaml", "amazons/match.json", "amazons/samples.json", "amazons/curve.csv"}
+    amazons = {"amazons/match.json", "amazons/samples.json", "amazons/curve.csv"}
+    assert names == {"params.yaml", "joseki/build.json", *amazons}
     (reports / "amazons/curve.csv").write_text("step,loss\n1,0.25\n")
     with committed_run(night) as run:
         assert (run / "artifacts/reports/amazons/curve.csv").read_text() == "step,loss\n1,0.5\n"

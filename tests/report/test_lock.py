@@ -1,10 +1,16 @@
 """A figure is of a profile if its stage, and every stage behind it, last ran with that profile's params."""
 
 import copy
+import hashlib
+import os
+import threading
+import time
 
 import pytest
 import yaml
 
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.report import lock as module
 from pipeline_src.report.lock import Lock
 
 PARAMS = {"seed": 1, "samples": {"size": 10}, "train": {"steps": 5}}
@@ -50,6 +56,20 @@ def test_a_file_rewritten_after_it_was_read_is_not_current(tmp_path):
         assert Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate") == (read == made)
 
 
+def test_a_file_of_another_run_is_not_current(tmp_path):
+    """As after params.yaml and dvc.lock are restored, before `dvc repro` restores the reports too."""
+    stages = copy.deepcopy(STAGES)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/a.json").write_text("{}")
+    for text, ours in (("{}", True), ("[]", False)):
+        stages["evaluate@a"]["outs"][0]["md5"] = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        stages["evaluate@a"]["params"]["params.yaml"] = {"seed": 1}
+        (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
+        lock = Lock(tmp_path, PARAMS)
+        assert lock.is_current("reports/a.json", "evaluate") == ours
+        assert lock.params_of("reports/a.json", "evaluate") == (PARAMS if ours else {})
+
+
 def test_a_folder_as_input_includes_all_outputs_in_it(lock):
     assert not lock().is_current("reports/all.svg", "draw")
 
@@ -73,3 +93,38 @@ def test_numbers_are_read_as_dvc_writes_them(tmp_path):
 
 def test_without_a_lock_nothing_is_known(tmp_path):
     assert not Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate")
+
+
+def test_a_lock_is_read_when_it_is_whole(tmp_path, lock, monkeypatch):
+    """DVC rewrites it in place, and until then it is empty, broken or without its last stages."""
+    monkeypatch.setattr(module, "BETWEEN_S", 0.1)
+    text = (tmp_path / "dvc.lock").read_text()
+    part = text[: text.index("  samples:")]
+    assert yaml.safe_load(part)["stages"]
+
+    def write():
+        for piece in ("", text[:20], part, text):
+            (tmp_path / "dvc.lock").write_text(piece)
+            time.sleep(0.03)
+
+    (tmp_path / "dvc.lock").write_text("")
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert lock().is_current("reports/samples.timings.json", "samples")
+    writer.join()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("stages:\n<<<<<<< HEAD\n  a: {}\n", "it has the markers of a merge conflict; keep one side"),
+        ("stages: [", r"not valid YAML \(.*\); `git checkout` it"),
+        ("schema: '2.0'\n", "no stages; `git checkout` it"),
+        ("stages: {a: 1}\n", "no stages; `git checkout` it"),
+    ],
+)
+def test_a_lock_that_stays_broken_is_named(tmp_path, text, words):
+    (tmp_path / "dvc.lock").write_text(text)
+    os.utime(tmp_path / "dvc.lock", (0, 0))
+    with pytest.raises(ZugwerkError, match=rf"dvc\.lock: {words}"):
+        Lock(tmp_path, PARAMS)
