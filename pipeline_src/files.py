@@ -9,7 +9,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def written_aside(path: Path | str) -> Iterator[Path]:
 
     Raises:
         OSError: ``path`` is a device or the like; or writing failed, and the message has the file's name, which
-            libraries leave out, in place of the temporary one.
+            libraries leave out.
     """
     target = Path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
@@ -44,9 +44,8 @@ def written_aside(path: Path | str) -> Iterator[Path]:
             _remove(target)  # a folder cannot be renamed over a full one
         aside.replace(target)
     except OSError as error:
-        with suppress(OSError):  # a disk that takes nothing has nothing to remove
-            _remove(aside)
-        if error.filename is not None and str(aside) not in (str(error.filename), str(error.filename2)):
+        _remove(aside)
+        if error.filename is not None:
             raise
         raise OSError(error.errno, error.strerror or str(error), str(target)) from error
     except BaseException:

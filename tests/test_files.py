@@ -30,28 +30,6 @@ def test_failed_block_leaves_old_file_only(tmp_path):
     assert [p.name for p in target.parent.iterdir()] == ["out.txt"]
 
 
-@pytest.mark.parametrize("refused", ["open", "replace"])
-def test_disk_that_takes_nothing_names_the_target(tmp_path, monkeypatch, refused):
-    """A read-only disk refuses to open the temporary file, and then to remove it; another one to rename it."""
-    target = tmp_path / "out.txt"
-
-    def fail(path, *others, **_):
-        raise OSError(errno.EROFS, "Read-only file system", str(path), None, *map(str, others))
-
-    def write():
-        with written_aside(target) as aside:
-            if refused == "replace":
-                aside.write_text("new")
-                monkeypatch.setattr("pathlib.Path.replace", fail)
-            else:
-                monkeypatch.setattr("pathlib.Path.unlink", fail)
-                fail(aside)
-
-    with pytest.raises(SystemExit, match=r"^error: \S+/out\.txt: Read-only file system$") as ended:
-        run_main(write)
-    assert ".part" not in str(ended.value)
-
-
 def test_folders_are_replaced_whole_and_leftovers_removed(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
