@@ -97,7 +97,7 @@ def test_bad_question_is_refused(client, library, query, words):
 
 def test_damaged_library_is_reported(client, web_folder, library):
     path = web_folder / "models/joseki/torn.joseki"
-    path.write_bytes(b"zugwerk joseki library 2\n" + b"\0" * 40)
+    path.write_bytes(b"zugwerk joseki library 3\n" + b"\0" * 40)
     try:
         assert "damaged" in ask(client, "joseki/position", 400, library="torn")["error"]
         found = ask(client, "joseki/libraries")
