@@ -13,7 +13,6 @@ from pipeline_src.players.engines.uci_text import read_move
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.search.limits import Clock
 
-"""Largest number of amazons of a side: evaluations have room for this many."""
 MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
 """Largest limits, which no search reaches. Larger ones are reduced to them."""
 _START = re.compile(r"startpos(\d*)")
