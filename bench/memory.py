@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
 from bench.measure import environment
+from pipeline_src import yaml12
 from pipeline_src.games.amazons.board import AmazonsState, initial_state
 from pipeline_src.games.amazons.moves import (
     MAX_REACH,
@@ -39,6 +39,7 @@ from pipeline_src.games.go.moves import legal as go_legal
 from pipeline_src.games.go.moves import play as go_play
 from pipeline_src.games.go.setup import initial_state as go_state
 from pipeline_src.jit import njit
+from pipeline_src.project.params import read_tree
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import schema
 from pipeline_src.records.raw import SHARD_GIDS, RawGame, Seat, write_raw
@@ -158,10 +159,10 @@ def write_pages(pages: Path, records: list[GameRecord]) -> None:
 
 def write_params(games: int, path: Path) -> None:
     """Write the params of this checkout, for as many games."""
-    params = yaml.safe_load((CHECKOUT / "params.yaml").read_text())
+    params = read_tree(CHECKOUT / "params.yaml")
     params["joseki_records"]["made"]["games"] = params["depth_label"]["games"] = games
     params["depth_game"] |= QUICK_LABELS
-    path.write_text(yaml.safe_dump(params))
+    path.write_text(yaml12.dump(params))
 
 
 def write_nets(path: Path) -> None:

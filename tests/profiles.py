@@ -2,8 +2,7 @@
 
 from functools import cache
 
-import yaml
-
+from pipeline_src import yaml12
 from pipeline_src.project.profile import LAPTOP, merged_text
 from tests.layout.imports import ROOT
 
@@ -17,4 +16,4 @@ def profile_text(name):
 @cache
 def profile_tree(name):
     """The params of a profile as nested dicts, which nobody changes."""
-    return yaml.safe_load(profile_text(name))
+    return yaml12.parse(profile_text(name))

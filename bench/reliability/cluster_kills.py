@@ -20,8 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import yaml
-
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.stages.amazons_archive import OUT, WORK
 
@@ -79,7 +78,7 @@ def write_params(folder: Path, games: int, address: str) -> None:
     archive = {"games": games, "players": PLAYERS, "opening_plies": 4, "cross_share": 0.0}
     parallel = {"workers": 1, "address": address}
     tree = {"seed": 1, "parallel": parallel, "amazons_engine": {}, "amazons_archive": archive}
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    (folder / "params.yaml").write_text(yaml12.dump(tree))
 
 
 def finish(stage: Process, folder: Path, whole: bytes | None) -> bool:

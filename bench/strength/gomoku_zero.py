@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from bench.measured import about, count, known, run_stage
+from pipeline_src import yaml12
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
@@ -77,7 +76,7 @@ def main() -> None:
 def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
     """Write params.yaml into a seed's folder."""
     text = (ROOT / "params.yaml").read_text(encoding="utf-8")
-    tree = yaml.safe_load(text if profile == LAPTOP else merged_text(profile, ROOT, text))
+    tree = yaml12.parse(text if profile == LAPTOP else merged_text(profile, ROOT, text), profile)
     if tree["profile"] != profile:
         raise ZugwerkError(f"params.yaml is the profile {tree['profile']}'s; `zugwerk profile laptop` restores it")
     tree["seed"] = seed
@@ -86,7 +85,7 @@ def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
         opponent["pairs"] = pairs
     evaluate["openings"]["count"] = max(pairs, evaluate["openings"]["count"])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    (folder / "params.yaml").write_text(yaml12.dump(tree), encoding="utf-8")
 
 
 def make(folder: Path) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 
 from bench.measured import about, known, run_stage
+from pipeline_src import yaml12
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.runner import Board
@@ -108,7 +108,7 @@ def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
 def _make(folder: Path, tree: dict[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "params.yaml"
-    path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    path.write_text(yaml12.dump(tree), encoding="utf-8")
     for board in read_boards(path):
         if not BoardFiles(board.size, folder / "artifacts").report.exists():
             run_stage(folder, "growing_board", "--size", str(board.size))

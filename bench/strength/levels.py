@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from bench.measured import about, chosen, known, match_options
+from pipeline_src import yaml12
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec
@@ -126,7 +126,7 @@ def write(rated: Ladder, elo_range: Rating, matches: list[Match]) -> None:
     ladders.cache_clear()
     rows = {"ladders": [one.model_dump(mode="json") for one in every]}
     with written_aside(FILE) as aside:
-        aside.write_text(HEAD + yaml.safe_dump(rows, sort_keys=False, width=120), encoding="utf-8")
+        aside.write_text(HEAD + yaml12.dump(rows, width=120), encoding="utf-8")
     made = known(path)
     figure = elo_range.as_metrics() | about(COMMAND, "its own games")
     meetings = {"levels": made.get("levels", {}) | {name: [meeting(match) for match in matches]}}

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
@@ -85,7 +83,7 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
     files = [file for entry in body.get("params", []) if isinstance(entry, dict) for file in entry]
     outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
     targets = _members(name, definition["foreach"], params) if "foreach" in definition else {name: ("", {})}
-    places = set(_PLACE.findall(yaml.safe_dump(body))) - {"key"}
+    places = set(_PLACE.findall(str(body))) - {"key"}
     return Stage(
         name,
         _module(name, body.get("cmd")),

@@ -14,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
-import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from pipeline_src import yaml12
 from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
 
@@ -55,7 +55,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 BelowOne = Annotated[float, Field(ge=0, lt=1)]
 Items = Annotated[tuple[T, ...], Strict(False)]  # YAML has lists
 Distinct = Annotated[tuple[T, ...], Strict(False), AfterValidator(_distinct)]
-Named = dict[Annotated[str, BeforeValidator(str)], T]  # YAML has numbers for names too
+Named = dict[str, T]
 WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"multiple_of": "a multiple of", "ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
@@ -112,10 +112,9 @@ def _found(key: str, path: Path | str) -> Any:
 def at(tree: Any, key: str, missing: Any = None) -> Any:
     """The value at a dotted key in nested mappings; ``missing`` if there is none."""
     for part in key.split("."):
-        named = {str(name): value for name, value in tree.items()} if isinstance(tree, Mapping) else {}
-        if part not in named:
+        if not isinstance(tree, Mapping) or part not in tree:
             return missing
-        tree = named[part]
+        tree = tree[part]
     return tree
 
 
@@ -123,35 +122,21 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     """The whole params file as nested dicts.
 
     Raises:
-        ZugwerkError: missing, not YAML, or not a mapping.
+        ZugwerkError: missing, not a mapping, or refused by `yaml12.read`.
     """
     try:
-        tree = copy.deepcopy(_parsed(Path(path).read_text(encoding="utf-8")))
+        tree = copy.deepcopy(_parsed(yaml12.text_of(path), str(path)))
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; run in the project's folder") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # no UTF-8 and endless numbers are ValueErrors
-        raise ZugwerkError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(tree, dict):
         raise ZugwerkError(f"{path}: expected sections with keys, found {type(tree).__name__}")
     return tree
 
 
 @lru_cache(maxsize=1)
-def _parsed(text: str) -> Any:
+def _parsed(text: str, path: str) -> Any:
     """The YAML in a text; the last one is kept, since a stage reads many keys of one file."""
-    return yaml.load(text, _EachKeyOnce)  # noqa: S506 - a SafeLoader
-
-
-class _EachKeyOnce(yaml.SafeLoader):
-    """Refuses a key that occurs twice in a mapping, of which YAML's other readers drop one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set[str]()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} occurs twice", key.start_mark)
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
+    return yaml12.parse(text, path)
 
 
 def build(kind: type[T], values: Any, key: str, path: str) -> T:

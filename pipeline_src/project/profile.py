@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 
@@ -91,12 +92,10 @@ def profile_tree(name: str, folder: Path) -> dict[str, Any]:
     Raises:
         ZugwerkError: the profile is unknown, or git has no values of the laptop.
     """
-    import yaml
-
     text = _committed(folder)
     if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
         raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
-    tree: dict[str, Any] = yaml.safe_load(merged_text(name, folder, text))
+    tree: dict[str, Any] = yaml12.parse(merged_text(name, folder, text), folder / PARAMS)
     return tree
 
 
@@ -210,9 +209,12 @@ def _sections(text: str | Path, source: str, empty: Any = None) -> Any:
     """
     from ruamel.yaml.error import YAMLError
 
+    if isinstance(text, Path):
+        text = yaml12.text_of(text)
+    yaml12.refuse_conflict(text, source)
     try:
-        tree = round_trip_yaml().load(text.read_text(encoding="utf-8") if isinstance(text, Path) else text)
-    except (YAMLError, ValueError) as error:  # no UTF-8 is a ValueError
+        tree = round_trip_yaml().load(text)
+    except (YAMLError, ValueError) as error:
         raise ZugwerkError(f"{source}: not valid YAML: {' '.join(str(error).split())}") from None
     tree = empty if tree is None else tree
     if not isinstance(tree, dict):

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-import yaml
 
 from pipeline_src.cli.app import app
-from pipeline_src.project.params import sentence
+from pipeline_src.project.params import read_tree, sentence
 from pipeline_src.reference.tables import NOTE, code, table
 
 INTRO = f"""# Commands
@@ -72,7 +71,7 @@ def _targets(makefile: Path) -> list[tuple[str, str]]:
 
 def _stages(folder: Path) -> list[tuple[str, str]]:
     rows = []
-    stages = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    stages = read_tree(folder / "dvc.yaml")["stages"]
     for name, definition in stages.items():
         command = definition.get("do", definition)["cmd"]
         path = folder / (command.split()[2].replace(".", "/") + ".py")

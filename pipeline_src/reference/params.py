@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from pipeline_src.project.params import is_model, sentence, type_words, unwrapped
+from pipeline_src import yaml12
+from pipeline_src.project.params import is_model, read_tree, sentence, type_words, unwrapped
 from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
 from pipeline_src.reference.sections import SECTIONS, TopLevel, about
 from pipeline_src.reference.tables import NOTE, code, table, value_code
@@ -59,8 +58,8 @@ def params_page(folder: Path = Path()) -> str:
         ZugwerkError: params.yaml is not the laptop's.
     """
     names = [path.stem for path in sorted((folder / PROFILES).glob("*.yaml"))]
-    trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
-    trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*FIRST[1:], *names] if name in names}
+    trees = {LAPTOP: read_tree(folder / PARAMS)}
+    trees |= {name: yaml12.parse(merged_text(name, folder), name) for name in [*FIRST[1:], *names] if name in names}
     sections = [name for name in trees[LAPTOP] if name in SECTIONS]
     tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
     lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents(sections)), "", "## All systems", ""]

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import merged_text
@@ -92,7 +91,7 @@ def _best(row: dict[str, Any]) -> list[str]:
 
 def _departures(folder: Path) -> list[str]:
     """Return a row for each key of `PRINTED` that has another value at one of `SIZES`."""
-    trees = [yaml.safe_load(merged_text(name, folder)) for name in SIZES]
+    trees = [yaml12.parse(merged_text(name, folder), name) for name in SIZES]
     rows = []
     for key, printed in PRINTED.items():
         section, _, name = key.partition(".")

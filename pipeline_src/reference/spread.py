@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from pipeline_src import yaml12
 from pipeline_src.project.params import at
 from pipeline_src.project.profile import merged_text
 from pipeline_src.reference.tables import code, table
@@ -55,7 +54,7 @@ PARTS: dict[str, tuple[str, Callable[[Tree], int] | None]] = {
 
 def spread(folder: Path = Path()) -> list[str]:
     """Return the table, in the order in which the stages were measured."""
-    trees = [yaml.safe_load(merged_text(name, folder)) for name in PROFILES]
+    trees = [yaml12.parse(merged_text(name, folder), name) for name in PROFILES]
     hours: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(TIMES))
     for rows in json.loads((folder / COSTS).read_text(encoding="utf-8"))["stages"].values():
         for row in rows:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import yaml
+from pipeline_src import yaml12
 
 NOTE = "<!-- Written by `make docs` from the code; edit that. -->"
 
@@ -21,5 +21,5 @@ def code(text: str) -> str:
 
 def value_code(value: Any) -> str:
     """Return a value of params.yaml as code."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False).strip()
+    text = yaml12.dump(value, default_flow_style=True, width=10_000).strip()
     return code(text.removesuffix("...").strip())

@@ -1,9 +1,9 @@
 import json
 
 import pytest
-import yaml
 
 from bench.strength import gomoku_zero as strength
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
@@ -32,7 +32,7 @@ def run(folder, seed, winners, elo=100.0):
     reports = folder / strength.REPORT.parent / "generations"
     reports.mkdir(parents=True)
     (folder / "params.yaml").write_text(
-        yaml.safe_dump(
+        yaml12.dump(
             {"seed": seed, "gomoku_generations": {"02": {"before": "01"}}, "gomoku_evaluate": EVALUATE},
             sort_keys=False,
         )

@@ -1,9 +1,9 @@
 import json
 
 import pytest
-import yaml
 
 from bench.strength import levels as strength
+from pipeline_src import yaml12
 from pipeline_src.players.ladders import ladders
 from pipeline_src.report.registry import REGISTRY
 
@@ -15,7 +15,7 @@ LADDER = {"game": "amazons", "size": 6, "variant": "standard", "anchor": "one_pl
 @pytest.fixture
 def measure(tmp_path, monkeypatch):
     file, measured = tmp_path / "levels.yaml", tmp_path / "measured.json"
-    file.write_text(yaml.safe_dump({"ladders": [LADDER | {"levels": LEVELS}, LADDER | {"size": 8, "levels": LEVELS}]}))
+    file.write_text(yaml12.dump({"ladders": [LADDER | {"levels": LEVELS}, LADDER | {"size": 8, "levels": LEVELS}]}))
     measured.write_text('{"illegal_moves": {"value": 0}}')
     monkeypatch.setattr(strength, "FILE", file)
     monkeypatch.setattr(strength, "WORK", tmp_path / "work")

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import yaml
 
 from bench.strength import search_depth as strength
+from pipeline_src import yaml12
 from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixture
 
 MATCHES = {
@@ -26,7 +26,7 @@ def play(project, monkeypatch):  # noqa: F811
         "players": players,
         "matches": {"one": {"a": "cnn", "b": "deepening", "pairs": 1}},
     }
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"depth_match": match}))
+    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"depth_match": match}))
     monkeypatch.setattr(strength, "MATCHES", MATCHES)
     monkeypatch.setattr(strength, "PILOT_PAIRS", 1)
     monkeypatch.setattr(strength, "HEADLINE", "cnn")

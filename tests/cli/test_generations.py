@@ -2,8 +2,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.cli.generations import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import profile_tree
@@ -88,5 +88,5 @@ def test_generations_with_a_gap_are_refused(tmp_path: Path, section):
 def test_committed_generations_have_no_gap():
     assert len(read_numbers(ROOT / "params.yaml")) >= 2
     for name, count in (("smoke", 3), ("paper", 28)):
-        section = yaml.safe_load((ROOT / f"profiles/{name}.yaml").read_text())["gomoku_generations"]
+        section = yaml12.parse((ROOT / f"profiles/{name}.yaml").read_text())["gomoku_generations"]
         assert len(section) == count - 1

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from tests.docs.test_add_a_game import DIFF
 from tests.layout.imports import ROOT
 
@@ -109,7 +109,7 @@ def test_the_pages_and_deployments_are_made(made):
     assert "| `first_wins` | wins of the first side |" in (made / "docs/reference/metrics.md").read_text()
     assert "## random_play" in (made / "docs/reference/params.md").read_text()
     assert "`random_play`" in (made / "docs/reference/graph.md").read_text()
-    deployed = yaml.safe_load((made / "prefect.yaml").read_text())["deployments"]
+    deployed = yaml12.parse((made / "prefect.yaml").read_text())["deployments"]
     assert deployed[-1]["entrypoint"] == "flows/systems.py:random_games"
 
 

@@ -7,8 +7,8 @@ from itertools import takewhile
 
 import pytest
 import typer
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.cli.app import app
 from tests.docs.pages import PAGES, blocks, name, prose
 from tests.layout.imports import ROOT, modules
@@ -37,11 +37,11 @@ def commands(page):
 @cache
 def stages():
     found = set()
-    for stage, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
+    for stage, definition in yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"].items():
         found.add(stage)
         names = definition.get("foreach", [])
         if isinstance(names, str):
-            names = _at(yaml.safe_load((ROOT / "params.yaml").read_text()), names.strip("${}"))
+            names = _at(yaml12.parse((ROOT / "params.yaml").read_text()), names.strip("${}"))
         found |= {f"{stage}@{one}" for one in names}
     return found
 

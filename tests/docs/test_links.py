@@ -1,8 +1,8 @@
 import re
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.players.registry import makers_of, open_maker
 from tests.docs.pages import PAGES, anchors, name, prose
 from tests.layout.imports import ROOT
@@ -35,9 +35,9 @@ def test_the_index_has_every_page():
 
 
 def test_every_model_that_is_named_is_made():
-    locked = yaml.safe_load((ROOT / "dvc.lock").read_text())["stages"].values()
+    locked = yaml12.parse((ROOT / "dvc.lock").read_text())["stages"].values()
     made = [out["path"] for stage in locked for out in stage["outs"]]
-    night = yaml.safe_load((ROOT / "profiles/overnight.yaml").read_text())["gomoku_generations"]
+    night = yaml12.parse((ROOT / "profiles/overnight.yaml").read_text())["gomoku_generations"]
     made.append(f"artifacts/models/gomoku/{max(night)}")
     sources = [page.read_text() for page in PAGES if page.name != "experiments.md"]
     sources += [path.read_text() for path in (ROOT / "pipeline_src/cli").glob("*.py")]

@@ -1,11 +1,10 @@
 """prefect.yaml, which `make docs` writes (`tests.reference.test_reference`)."""
 
-import yaml
-
 from flows import CHECKOUT
 from flows.systems import FLOWS
+from pipeline_src import yaml12
 
-DEPLOYED = yaml.safe_load((CHECKOUT / "prefect.yaml").read_text())["deployments"]
+DEPLOYED = yaml12.parse((CHECKOUT / "prefect.yaml").read_text())["deployments"]
 
 
 def test_every_flow_has_a_deployment():

@@ -6,7 +6,7 @@ from tests.layout.imports import ROOT, imported, modules, parsed
 
 SYSTEMS = ["gomoku_zero", "amazons_net", "growing_boards", "joseki", "search_depth"]
 LAYERS = [
-    *("errors", "described", "files", "interrupts", "orphans", "streams", "project", "jit"),
+    *("errors", "described", "files", "interrupts", "orphans", "streams", "yaml12", "project", "jit"),
     *("games", "records", "search", "parallel", "learning", "players", "arena"),
     *(f"systems.{system}" for system in SYSTEMS),
     *("report", "reference", "web", "spiders", "cli", "stages", "flows"),

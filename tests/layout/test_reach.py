@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.project.graph import CODE, Stage, overlap, reached, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.reference.stage_code import closure, digests
@@ -142,7 +142,7 @@ def test_a_player_in_the_params_is_part_of_the_code():
 
 def test_every_stage_watches_its_code():
     """Its params: `tests.reference.test_params_read`."""
-    for name, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
+    for name, definition in yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"].items():
         if name == CODE:
             continue
         params = definition.get("do", definition)["params"]

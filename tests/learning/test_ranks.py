@@ -9,8 +9,8 @@ import numpy as np
 import psutil
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
@@ -102,7 +102,7 @@ GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
 def write_amazons(folder, **changed):
     write_dataset(folder / "artifacts/samples/amazons")
     params = {"seed": 3, "torch_threads": 1, "amazons_residual": RESIDUAL | changed}
-    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+    (folder / "params.yaml").write_text(yaml12.dump(params))
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path, monkeypatch
         train = {"balancing": {}, "training": training, "models": {"none": model}}
         split = {"train": 75, "validation": 10, "test": 15}
         params = {"seed": 3, "depth_split": split, "depth_train": train}
-        (folder / "params.yaml").write_text(yaml.safe_dump(params))
+        (folder / "params.yaml").write_text(yaml12.dump(params))
         monkeypatch.chdir(folder)
         if devices == 1:
             depth_train.run("none")

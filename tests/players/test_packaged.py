@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.arena.calibration import CONSTANT, MOST_AT_START, MOST_BIAS
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 def change(folder, name, **fields):
     card = folder / f"{name}.yaml"
-    card.write_text(yaml.safe_dump(yaml.safe_load(card.read_text()) | fields))
+    card.write_text(yaml12.dump(yaml12.parse(card.read_text()) | fields))
 
 
 @pytest.mark.parametrize("name", NETS)

@@ -11,9 +11,9 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
+from pipeline_src import yaml12
 from pipeline_src.cli.app import app
 from pipeline_src.project import new as module
 from pipeline_src.project.code import private
@@ -57,7 +57,7 @@ def test_a_new_checkout_is_committed_and_takes_profiles(checkout):
 
 
 def test_graph_is_the_clones_without_the_package_as_dependency(checkout):
-    ours, theirs = (yaml.safe_load((folder / "dvc.yaml").read_text())["stages"] for folder in (checkout, ROOT))
+    ours, theirs = (yaml12.parse((folder / "dvc.yaml").read_text())["stages"] for folder in (checkout, ROOT))
     assert ours.pop(CODE) == {**theirs.pop(CODE), "deps": ["params.yaml"], "always_changed": True}
     for mine, its in zip(ours.values(), theirs.values(), strict=True):
         mine, its = (stage.get("do", stage) for stage in (mine, its))

@@ -5,6 +5,7 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import merged_text, switch_profile
 from tests.layout.imports import ROOT
@@ -53,7 +54,7 @@ def edit(project, *changes):
 
 
 def read(project):
-    return yaml.safe_load((project / "params.yaml").read_text())
+    return yaml12.parse((project / "params.yaml").read_text())
 
 
 def test_differences_are_merged_and_comments_stay(project):

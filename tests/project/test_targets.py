@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.children import Children
 from pipeline_src.project.graph import reached, read_graph
@@ -108,7 +108,7 @@ def test_every_profile_has_the_numbers_of_places(profile: str) -> None:
 
 def test_stages_that_run_tasks_declare_workers() -> None:
     """Else it would take more cores than it is given places for."""
-    definitions = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    definitions = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     for name, stage in read_graph(ROOT / "dvc.yaml").items():
         meta = definitions[name].get("do", definitions[name]).get("meta", {})
         source = (ROOT / f"{stage.module.replace('.', '/')}.py").read_text()

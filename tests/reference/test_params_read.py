@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.project import params
 from pipeline_src.project.graph import CODE, GRAPH, overlap, read_graph
 from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
@@ -59,7 +59,7 @@ def least(keys):
 
 @cache
 def tree_of(text):
-    return yaml.safe_load(text)
+    return yaml12.parse(text)
 
 
 def words(target, profile):

@@ -5,8 +5,8 @@ from typing import get_args, get_origin
 
 import jsonschema  # prefect brings it
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.project.params import Params, build, is_model, unwrapped
 from pipeline_src.reference.__main__ import FOLDER, outdated
 from pipeline_src.reference.params import params_page
@@ -73,7 +73,7 @@ def test_params_and_profiles_fit_their_schemas():
         schema = json.loads((path.parent / first.removeprefix("# yaml-language-server: $schema=")).read_text())
         assert ("required" in schema) == (path.name == "params.yaml")
         validator = jsonschema.Draft202012Validator(schema)
-        tree = yaml.safe_load(path.read_text())
+        tree = yaml12.parse(path.read_text())
         assert not [error.message for error in validator.iter_errors(tree)], path
         for wrong in ({"seeds": 1}, {"amazons_train": {"widht": 1}}, {"gomoku_gate": {"games": 3}}, {"seed": "1"}):
             assert not validator.is_valid(tree | wrong)

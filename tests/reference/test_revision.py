@@ -1,6 +1,6 @@
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.reference.revision import WORKSPACE, opened, versions
@@ -31,7 +31,7 @@ def test_reports_missing_in_git_come_from_dvc_cache(tmp_path):
         name: {"outs": [{"path": f"artifacts/reports/amazons/{name}", "md5": digest}]}
         for name, digest in (("new.json", "aa01"), ("folder", "bb02.dir"), ("match.json", "aa01"), ("gone.json", "cc"))
     }
-    (project / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    (project / "dvc.lock").write_text(yaml12.dump({"schema": "2.0", "stages": stages}))
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Three")
     files = {"aa/01": '{"a": 1}', "bb/02.dir": '[{"md5": "dd03", "relpath": "deep/b.csv"}]', "dd/03": "b\n"}

@@ -16,8 +16,7 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
-import yaml
-
+from pipeline_src import yaml12
 from spiders.replica.routes import API_PREFIX
 from tests.rehearsal.played import action
 from tests.rehearsal.server import Trap, serving
@@ -106,7 +105,7 @@ class Rehearsal:
 
     def _params(self, delay_s=None, ways=("text", "lists", "api"), max_games=0):
         url = f"http://{HOST}:{self.port}"
-        tree = yaml.safe_load((ROOT / "params.yaml").read_text())
+        tree = yaml12.parse((ROOT / "params.yaml").read_text())
         tree["crawl"] |= {
             "base_url": url,
             "api_url": f"http://api.{HOST}:{self.port}{API_PREFIX}",
@@ -119,7 +118,7 @@ class Rehearsal:
         tree["amazons_crawl"] |= crawl
         tree["amazons_parse"] |= {"variants": ["standard", "cross"]}
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "params.yaml").write_text(yaml.safe_dump(tree))
+        (self.folder / "params.yaml").write_text(yaml12.dump(tree))
 
     def _start(self, *words):
         environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -2,8 +2,8 @@ import json
 import re
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.report.figures import KEPT, figures, of_the_graph
@@ -38,7 +38,7 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
             "amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x", "pairs": 4}}}}
         }
     }
-    (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (tmp_path / "dvc.lock").write_text(yaml12.dump(lock))
     found = figures(tmp_path)["amazons_net"]
     assert found["score_vs_random"] == {
         "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
@@ -85,9 +85,9 @@ def test_figure_for_other_params_than_described_is_left_out(tmp_path, section, l
             "outs": [{"path": "artifacts/reports/gomoku/evaluate.json"}],
         }
     }
-    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": lock}))
+    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": lock}))
     now = own if current else {"seed": 2, "gomoku_evaluate": {"best_of": 5}}  # those of the run count, not these
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"profile": "laptop"} | now))
+    (tmp_path / "params.yaml").write_text(yaml12.dump({"profile": "laptop"} | now))
     found = figures(tmp_path)["gomoku_zero"]
     assert {name for name, row in found.items() if row["ours"] is not None} == left | {"generations"}
     assert found["generations"]["label"] == ("laptop" if current else "other params")
@@ -140,7 +140,7 @@ def write_measurements(folder):
     reports.mkdir(parents=True)
     (reports / "match.json").write_text(json.dumps({"random": {"score": estimate(0.3, 10)}}))
     lock = {"stages": {"amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x"}}}}}}
-    (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (folder / "dvc.lock").write_text(yaml12.dump(lock))
     measured = estimate(0.52, 2000) | {"profile": "committed measurement", "command": "make measure-amazons_net"}
     (folder / "docs/measured/amazons_net.json").write_text(json.dumps({"score_vs_random": measured, "matches": {}}))
     overnight = {"ours": 0.6, "low": 0.5, "high": 0.7, "n": 400, "command": "make repro", "commit": "0123", "date": "x"}
@@ -181,7 +181,7 @@ SELF_PLAY = {"games": 100}
 def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="laptop"):
     """The graph's 20 games against minimax, by this code and with these params."""
     tree = {"profile": profile, "seed": 1, "gomoku_evaluate": section, "gomoku_self_play": self_play}
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    (folder / "params.yaml").write_text(yaml12.dump(tree))
     path = "artifacts/reports/gomoku/evaluate.json"
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(
@@ -189,7 +189,7 @@ def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="lapt
     )
     made_with = {"params.yaml": {"gomoku_evaluate": section}, "artifacts/code.json": {"code.gomoku_evaluate": code}}
     lock = {"stages": {"gomoku_evaluate": {"params": made_with, "outs": [{"path": path}]}}}
-    (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (folder / "dvc.lock").write_text(yaml12.dump(lock))
 
 
 WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headline_options": "solver=200"}
@@ -293,7 +293,7 @@ def test_times_of_the_last_run_are_not_committed(tmp_path):
 
 
 def test_every_figure_names_a_stage_and_its_report():
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     checked = 0
     for rows in REGISTRY.values():
         for name, figure in rows.items():
@@ -339,13 +339,13 @@ def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
 
 def test_nets_as_printed_are_labelled_and_kept_ones_come_second(tmp_path):
     params = profile_tree("as_printed", ROOT)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    (tmp_path / "params.yaml").write_text(yaml12.dump(params))
     path = "artifacts/reports/amazons/evaluate/soft_argmax.json"
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(json.dumps({"nets": {"from_to_top1": estimate(0.2, 1000)}}))
     (tmp_path / "dvc.yaml").write_text("stages: {amazons_evaluate: {foreach: '${amazons_models.trained}'}}")
     made = {"params": {"params.yaml": {"amazons_evaluate": params["amazons_evaluate"]}}, "outs": [{"path": path}]}
-    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": {"amazons_evaluate@soft_argmax": made}}))
+    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": {"amazons_evaluate@soft_argmax": made}}))
     (tmp_path / "docs/measured").mkdir(parents=True)
     row = figures(tmp_path)["amazons_net"]["from_to_top1"]
     assert (row["ours"], row["player"], row["label"]) == (0.2, "as printed", "as_printed")

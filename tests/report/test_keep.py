@@ -4,8 +4,8 @@ import json
 import subprocess
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import switch_profile
 from pipeline_src.report import provenance
@@ -30,7 +30,7 @@ def night(tmp_path):
     (reports / "samples.json").write_text(json.dumps({"games": 7}))
     made = {"amazons_match": {"seed": 1, "amazons_match": {"loss": "x"}}, "amazons_samples": {"amazons_samples": {}}}
     lock = {"stages": {stage: {"params": {"params.yaml": params}} for stage, params in made.items()}}
-    (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (tmp_path / "dvc.lock").write_text(yaml12.dump(lock))
     known = {"joseki": {"games": {"ours": 5, "command": "x"}}, "amazons_net": {"games": {"ours": 6, "command": "x"}}}
     (tmp_path / "docs/measured").mkdir(parents=True)
     (tmp_path / "docs/measured/overnight.json").write_text(json.dumps(known))
@@ -157,9 +157,9 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
 
 
 def test_counts_must_agree_and_times_are_not_compared(night):
-    lock = yaml.safe_load((at_laptop(night) / "dvc.lock").read_text())
+    lock = yaml12.parse((at_laptop(night) / "dvc.lock").read_text())
     lock["stages"]["amazons_samples"]["params"]["params.yaml"] = {"seed": 1}
-    (night / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (night / "dvc.lock").write_text(yaml12.dump(lock))
     (night / "artifacts/reports/joseki").mkdir()
     times = night / "artifacts/reports/joseki/evaluate.timings.json"
     times.write_text(json.dumps({"encode_us": 0.5}))

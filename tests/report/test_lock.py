@@ -7,8 +7,8 @@ import threading
 import time
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import lock as module
 from pipeline_src.report.lock import Lock
@@ -36,7 +36,7 @@ STAGES = {
 
 @pytest.fixture
 def lock(tmp_path):
-    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": STAGES}))
+    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": STAGES}, sort_keys=True))
     return lambda **changes: Lock(tmp_path, PARAMS | changes)
 
 
@@ -52,7 +52,7 @@ def test_a_file_rewritten_after_it_was_read_is_not_current(tmp_path):
     stages = copy.deepcopy(STAGES)
     for read, made in (("1", "1"), ("1", "2")):
         stages["evaluate@a"]["deps"][0]["md5"], stages["train@a"]["outs"][0]["md5"] = read, made
-        (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
+        (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": stages}))
         assert Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate") == (read == made)
 
 
@@ -64,7 +64,7 @@ def test_a_file_of_another_run_is_not_current(tmp_path):
     for text, ours in (("{}", True), ("[]", False)):
         stages["evaluate@a"]["outs"][0]["md5"] = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
         stages["evaluate@a"]["params"]["params.yaml"] = {"seed": 1}
-        (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
+        (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": stages}))
         lock = Lock(tmp_path, PARAMS)
         assert lock.is_current("reports/a.json", "evaluate") == ours
         assert lock.params_of("reports/a.json", "evaluate") == (PARAMS if ours else {})
@@ -100,7 +100,7 @@ def test_a_lock_is_read_when_it_is_whole(tmp_path, lock, monkeypatch):
     monkeypatch.setattr(module, "BETWEEN_S", 0.1)
     text = (tmp_path / "dvc.lock").read_text()
     part = text[: text.index("  samples:")]
-    assert yaml.safe_load(part)["stages"]
+    assert yaml12.parse(part)["stages"]
 
     def write():
         for piece in ("", text[:20], part, text):
@@ -117,8 +117,8 @@ def test_a_lock_is_read_when_it_is_whole(tmp_path, lock, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("stages:\n<<<<<<< HEAD\n  a: {}\n", "it has the markers of a merge conflict; keep one side"),
-        ("stages: [", r"not valid YAML \(.*\); `git checkout` it"),
+        ("stages:\n<<<<<<< HEAD\n  a: {}\n", "line 2 has the marker of a merge conflict; keep one side"),
+        ("stages: [", r"not valid YAML: .*; `git checkout` it"),
         ("schema: '2.0'\n", "no stages; `git checkout` it"),
         ("stages: {a: 1}\n", "no stages; `git checkout` it"),
     ],

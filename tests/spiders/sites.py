@@ -10,8 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-import yaml
-
+from pipeline_src import yaml12
 from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import read_raw
@@ -133,7 +132,7 @@ def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None,
             **changes,
         },
     }
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    (folder / "params.yaml").write_text(yaml12.dump(tree))
 
 
 def start(command, folder, **options):

@@ -9,9 +9,9 @@ import sys
 from concurrent.futures import Future
 
 import pytest
-import yaml
 
 from flows.targets import CrawlFailedError
+from pipeline_src import yaml12
 from pipeline_src.records.parquet import write_records
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Site
@@ -68,9 +68,9 @@ def checkout(tmp_path):
 
 def params(folder, server, **changes):
     write_params(folder, f"http://127.0.0.1:{server.port}", **changes)
-    tree = yaml.safe_load((folder / "params.yaml").read_text())
+    tree = yaml12.parse((folder / "params.yaml").read_text())
     tree["amazons_parse"] = {"min_plies": 20, "variants": ["standard", "cross"]}
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    (folder / "params.yaml").write_text(yaml12.dump(tree))
 
 
 def repro(folder, *words):

@@ -1,6 +1,6 @@
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_archive as stage
 from tests.stages.killed import check_kill
@@ -20,7 +20,7 @@ PARAMS = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
+    (tmp_path / "params.yaml").write_text(yaml12.dump(PARAMS))
     return tmp_path
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.stages import amazons_baselines, amazons_evaluate
@@ -27,7 +27,7 @@ VALUES = {f"{rate}_{figure}" for rate in ("value", "value_before") for figure in
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
+    (tmp_path / "params.yaml").write_text(yaml12.dump(PARAMS))
     amazons_evaluate.SAMPLES.parent.mkdir(parents=True)
     small_dataset(tmp_path, 20, 6)
     (tmp_path / "samples").rename(amazons_evaluate.SAMPLES)
@@ -78,7 +78,7 @@ def test_the_baselines_figures(project, workers):
     assert report["uniform"]["value_brier"]["value"] == 0.25
     assert 0 < report["uniform"]["turn_top1"]["value"] < 0.5
     assert 0.1 <= report["one_ply_scale"] <= 1_000
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"parallel": {"workers": workers}}))
+    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"parallel": {"workers": workers}}))
     assert baselines() == files
 
 
@@ -108,6 +108,6 @@ def test_missing_inputs_are_named(project, monkeypatch):
     ],
 )
 def test_bad_params_are_named(project, monkeypatch, section, value, complaint):
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {section: value}))
+    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {section: value}))
     with pytest.raises(ZugwerkError, match=complaint):
         evaluate("soft_argmax", monkeypatch) if section == "amazons_evaluate" else baselines()

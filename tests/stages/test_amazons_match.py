@@ -1,8 +1,8 @@
 import json
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
@@ -34,7 +34,7 @@ def project(tmp_path, monkeypatch):
 
 
 def play(project, **changes):
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"amazons_match": MATCH | changes}, sort_keys=False))
+    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"amazons_match": MATCH | changes}))
     amazons_match.main()
     return amazons_match.REPORT.read_bytes(), amazons_match.GAMES.read_bytes()
 

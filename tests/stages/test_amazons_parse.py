@@ -3,8 +3,8 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.records.littlegolem.amazons import write_record
@@ -34,9 +34,7 @@ def crawl():
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text(
-        yaml.safe_dump({"amazons_parse": {"min_plies": 20, "variants": ["standard"]}})
-    )
+    (tmp_path / "params.yaml").write_text(yaml12.dump({"amazons_parse": {"min_plies": 20, "variants": ["standard"]}}))
     write_raw(amazons_parse.PAGES, crawl())
     return tmp_path
 
@@ -101,6 +99,6 @@ def test_nothing_crawled_and_damaged_pages_are_named(project):
 )
 def test_bad_params_are_named(tmp_path, section, message):
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"amazons_parse": section}))
+    path.write_text(yaml12.dump({"amazons_parse": section}))
     with pytest.raises(ZugwerkError, match=message):
         load(AmazonsParseParams, "amazons_parse", path)

@@ -4,8 +4,8 @@ import csv
 import json
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.stages import amazons_calibration, gomoku_calibration
 from pipeline_src.systems.amazons_net.models import save_nets
@@ -34,7 +34,7 @@ def stage(request, tmp_path, monkeypatch):
 
 def run(stage, **changes):
     with open("params.yaml", "w") as file:
-        yaml.safe_dump(PARAMS | changes, file)
+        file.write(yaml12.dump(PARAMS | changes))
     stage.main()
     return [(stage.REPORTS / f"calibration.{ending}").read_bytes() for ending in ("json", "csv")]
 

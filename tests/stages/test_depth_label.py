@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.stages import depth_label
@@ -25,7 +25,7 @@ PARAMS = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
+    (tmp_path / "params.yaml").write_text(yaml12.dump(PARAMS))
     return tmp_path
 
 

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.stages import depth_match
@@ -46,7 +46,7 @@ def project(tmp_path, monkeypatch):
 
 
 def write(folder, **changed):
-    (folder / "params.yaml").write_text(yaml.safe_dump(PARAMS | changed, sort_keys=False))
+    (folder / "params.yaml").write_text(yaml12.dump(PARAMS | changed))
 
 
 def rows(name):

@@ -5,8 +5,8 @@ import sys
 from itertools import pairwise
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.stages import depth_evaluate, depth_train
@@ -33,7 +33,7 @@ REPORTS = "artifacts/reports/depth"
 
 
 def write_params(folder, **changed):
-    (folder / "params.yaml").write_text(yaml.safe_dump(PARAMS | changed, sort_keys=False))
+    (folder / "params.yaml").write_text(yaml12.dump(PARAMS | changed))
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +134,8 @@ def test_bad_params_are_named(tmp_path, monkeypatch):
 
 def test_the_graph_evaluates_the_models_it_trains():
     """dvc.yaml cannot make a list of deps from params."""
-    models = yaml.safe_load((ROOT / "params.yaml").read_text())["depth_train"]["models"]
-    deps = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["depth_evaluate"]["deps"]
+    models = yaml12.parse((ROOT / "params.yaml").read_text())["depth_train"]["models"]
+    deps = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]["depth_evaluate"]["deps"]
     for pattern in ("artifacts/models/depth/{}/model.pt", "artifacts/reports/depth/train/{}.json"):
         head, _, tail = pattern.partition("{}")
         assert [d for d in deps if d.startswith(head) and d.endswith(tail)] == [pattern.format(m) for m in models]

@@ -4,8 +4,8 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.records.parquet import read_records
@@ -63,7 +63,7 @@ def evaluate(project, generations=5, **changes):
         "gomoku_generations": wanted(generations),
         "gomoku_evaluate": SECTION | changes,
     }
-    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    (project / "params.yaml").write_text(yaml12.dump(params))
     stage.main()
     return {path.name: path.read_bytes() for path in [*stage.REPORTS.glob("*.*"), stage.GAMES]}
 

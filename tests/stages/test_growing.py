@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.records.parquet import read_records
@@ -42,7 +42,7 @@ def write(**changed):
         "growing_evaluate": EVALUATE,
     }
     with open("params.yaml", "w", encoding="utf-8") as file:
-        yaml.safe_dump({**tree, **changed}, file, sort_keys=False)
+        file.write(yaml12.dump({**tree, **changed}))
 
 
 def board(monkeypatch, *words):

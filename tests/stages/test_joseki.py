@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.registry import REGISTRY
@@ -34,7 +34,7 @@ def project(tmp_path, monkeypatch):
         params = {
             key: value | changes.get(key, {}) if isinstance(value, dict) else value for key, value in PARAMS.items()
         }
-        (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+        (tmp_path / "params.yaml").write_text(yaml12.dump(params))
         stage.main()
         kept = [p for p in sorted(tmp_path.rglob("artifacts/**/*")) if p.is_file() and ".timings." not in p.name]
         return {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in kept}

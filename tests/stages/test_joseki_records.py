@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
@@ -23,7 +23,7 @@ MOVES = ";B[pd];W[dp];B[pp];W[dd];B[fq];W[cn]"
 
 
 def write_params(folder, source, workers=1, min_plies=4):
-    site = yaml.safe_load((ROOT / "params.yaml").read_text())["crawl"]
+    site = yaml12.parse((ROOT / "params.yaml").read_text())["crawl"]
     sections = {
         "seed": 3,
         "parallel": {"workers": workers},
@@ -31,7 +31,7 @@ def write_params(folder, source, workers=1, min_plies=4):
         "joseki_crawl": CRAWL,
         "joseki_records": {"source": source, "min_plies": min_plies, "made": MADE},
     }
-    (folder / "params.yaml").write_text(yaml.safe_dump(sections))
+    (folder / "params.yaml").write_text(yaml12.dump(sections))
 
 
 def rejects():
@@ -169,8 +169,8 @@ def test_games_crawled_from_a_site_by_the_spider(project):
 )
 def test_bad_params_are_named(project, kind, section, changed, message):
     write_params(project, "made")
-    sections = yaml.safe_load((project / "params.yaml").read_text())
+    sections = yaml12.parse((project / "params.yaml").read_text())
     sections[section] |= changed
-    (project / "params.yaml").write_text(yaml.safe_dump(sections))
+    (project / "params.yaml").write_text(yaml12.dump(sections))
     with pytest.raises(ZugwerkError, match=message):
         load(kind, section)

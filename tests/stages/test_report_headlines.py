@@ -2,8 +2,8 @@ import json
 import sys
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.stages import report_headlines
 from tests.layout.imports import ROOT
@@ -41,7 +41,7 @@ def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
 
 
 def test_each_system_in_dvc_yaml_has_figures_of_the_graph():
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     chosen = {system.word: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
     assert sorted(stages["report_headlines"]["foreach"]) == sorted(chosen)
     for name, figures in chosen.values():
@@ -50,6 +50,6 @@ def test_each_system_in_dvc_yaml_has_figures_of_the_graph():
 
 
 def test_dvc_shows_the_headlines_and_no_other_report():
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     metrics = {name for name, stage in stages.items() if "metrics" in stage.get("do", stage)}
     assert metrics == {"report_headlines"}

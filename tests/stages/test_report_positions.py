@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.parquet import read_records, write_records
@@ -129,7 +129,7 @@ def project(made, monkeypatch):
 def run(**changed):
     tree = {**PARAMS, **changed}
     with open("params.yaml", "w", encoding="utf-8") as file:
-        yaml.safe_dump(tree, file, sort_keys=False)
+        file.write(yaml12.dump(tree))
     stage.main()
     return POSITIONS.read_bytes()
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts import charts, drawn, interactive, png, svg
 from pipeline_src.report.charts.drawing import SPECS
@@ -91,7 +91,7 @@ def test_names_are_unique_and_valid_anchors(all_charts, own_charts):
 
 
 def test_captions_have_source_and_command(all_charts):
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     targets = re.findall(r"^(measure-%|[\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for chart in all_charts:
         assert re.search(r" From (artifacts/reports|docs/measured)/\S+", chart.caption), chart.name

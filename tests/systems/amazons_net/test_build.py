@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, from_fen
@@ -467,7 +467,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def write(**section):
-        Path("params.yaml").write_text(yaml.safe_dump({"seed": 1, "amazons_samples": {**SECTION, **section}}))
+        Path("params.yaml").write_text(yaml12.dump({"seed": 1, "amazons_samples": {**SECTION, **section}}))
 
     write()
     return write

@@ -10,11 +10,10 @@ from pathlib import Path
 import dvclive.live
 import pytest
 import torch
-import yaml
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers.logger import DummyLogger
 
-from pipeline_src import streams
+from pipeline_src import streams, yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning import checkpoints
@@ -357,7 +356,7 @@ def write_params(folder, **changed):
     residual = changed.pop("residual", {})
     sections = {"amazons_train": SECTION | changed, "amazons_residual": RESIDUAL | residual}
     tree = {"seed": 1, "torch_threads": 1, **sections}
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    (folder / "params.yaml").write_text(yaml12.dump(tree))
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A cycle small enough for tests: 5x5, four in a row, a net of eight filters."""
 
-import yaml
+from pipeline_src import yaml12
 
 SECTIONS = {
     "seed": 3,
@@ -41,7 +41,7 @@ def write_params(folder, **changed):
         for name, value in SECTIONS.items()
     }
     path = folder / "params.yaml"
-    path.write_text(yaml.safe_dump({**tree, **changed}))
+    path.write_text(yaml12.dump({**tree, **changed}))
     return path
 
 

@@ -1,6 +1,6 @@
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams, read_setting
@@ -28,14 +28,14 @@ from tests.systems.gomoku_zero.small import SECTION, params
 )
 def test_params_that_make_no_sense_are_refused(tmp_path, changed, why):
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"gomoku_train": {**SECTION, **changed}}))
+    path.write_text(yaml12.dump({"gomoku_train": {**SECTION, **changed}}))
     with pytest.raises(ZugwerkError, match=f"gomoku_train.*{why}"):
         load(GomokuTrainParams, "gomoku_train", path)
 
 
 def test_the_schedule_is_read_by_generation(tmp_path):
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"gomoku_train": {**SECTION, "schedule": {10: 0.5, 9: 0.25}}}))
+    path.write_text(yaml12.dump({"gomoku_train": {**SECTION, "schedule": {10: 0.5, 9: 0.25}}}))
     found = load(GomokuTrainParams, "gomoku_train", path)
     assert [found.rate(n) / 5e-3 for n in (1, 8, 9, 10, 28)] == [1, 1, 0.25, 0.5, 0.5]
 

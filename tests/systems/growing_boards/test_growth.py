@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.parallel import Parallel
@@ -175,7 +175,7 @@ def settings(folder, **changed):
     """Settings of both boards."""
     sections = {f"growing_{name}": {**SECTIONS[f"gomoku_{name}"], **changed.get(name, {})} for name in GENERATION}
     path = folder / "params.yaml"
-    path.write_text(yaml.safe_dump({"seed": 3, **sections}))
+    path.write_text(yaml12.dump({"seed": 3, **sections}))
     return [setting_for(board.size, board.variant, path) for board in (SMALL, LARGE)]
 
 

@@ -1,6 +1,6 @@
 import pytest
-import yaml
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
@@ -11,7 +11,7 @@ FIRST = {"size": 6, "generations": 3, "variant": "exact"}
 
 def write(path, larger, first=FIRST):
     path = path / "params.yaml"
-    path.write_text(yaml.safe_dump({"growing_first": first, "growing_larger": larger}, sort_keys=False))
+    path.write_text(yaml12.dump({"growing_first": first, "growing_larger": larger}))
     return path
 
 
