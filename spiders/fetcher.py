@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -13,14 +13,12 @@ from scrapy.exceptions import IgnoreRequest
 
 from spiders.journal import Journal
 from spiders.pages import NO_ANSWER, PageError
-from spiders.whole import check_whole
+from spiders.whole import ASKED, Asked, check_whole
 
 T = TypeVar("T")
 
 API = "api:"
 """Prefix of the key of a page of the JSON interface; other keys are paths relative to the base URL."""
-OURS = "a page of the spider's"
-"""Key in the meta of each request of the fetcher; those for robots.txt are Scrapy's."""
 SILENT_LIMIT = 3
 """Number of unanswered requests in a row after which the site counts as down."""
 
@@ -66,8 +64,12 @@ class Once(Generic[T]):
 class Fetcher:
     """Fetch pages by key, keep the valid ones in the journal, and log every request with its time."""
 
-    def __init__(self, spider: Spider, journal: Journal, log: Path, base_url: str, api_url: str) -> None:
+    def __init__(
+        self, spider: Spider, journal: Journal, log: Path, base_url: str, api_url: str, optional: Set[str] = frozenset()
+    ) -> None:
+        """``optional`` are the parameters that a redirect may leave out (`same_page`)."""
         self._spider = spider
+        self._optional = optional
         self._journal = journal
         self._log = log
         self._base_url = base_url
@@ -109,7 +111,8 @@ class Fetcher:
             again: retry if the request fails or the answer is not that page.
 
         Raises:
-            FetchError: no answer or not all of it, another status than 200, or `PageError` from ``read``.
+            FetchError: no answer or not all of it, another status than 200, a redirect to another page or to one that
+                is not to be fetched, or `PageError` from ``read``.
             WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
             Stopped: the crawl is to end; `NotKept`, if only the journal is read and lacks it.
         """
@@ -148,16 +151,17 @@ class Fetcher:
 
     async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
         """Status, body and, unless the status is 200, the reason; Scrapy retries and redirects."""
-        begun = time.time()
-        meta = {OURS: True} | ({"read": read} if again else {"max_retry_times": 0})
+        begun, asked = time.time(), Asked(self.url(key), self._optional)
+        meta = {ASKED: asked} | ({"read": read} if again else {"max_retry_times": 0})
         try:
-            request = Request(self.url(key), meta=meta)
-            response = await self._spider.crawler.engine.download_async(request)
-            status, body, why = response.status, response.body, f"status {response.status}"
+            response = await self._spider.crawler.engine.download_async(Request(asked.url, meta=meta))
+            status, body, why = response.status, response.body, asked.refused or f"status {response.status}"
             if status == 200:
-                check_whole(request.url, response)
+                check_whole(response)
         except IgnoreRequest as error:
-            raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None
+            if not asked.followed:
+                raise WayFailed(f"{asked.url} is not to be fetched: {error}") from None
+            status, body, why = 302, b"", f"redirected to {asked.followed}, which is not to be fetched: {error}"
         except Exception as error:  # any error of the network, or less than the whole page
             status, body, why = NO_ANSWER, b"", str(error).rstrip(".") or type(error).__name__
         with open(self._log, "a", encoding="utf-8") as log:

@@ -10,6 +10,7 @@ class LittleGolemSpider(GameSpider):
     """The site's pages and its JSON interface."""
 
     name = "littlegolem"
+    optional = frozenset({"page=1", "offset=0", "min_rating=0"})
 
     def players_page(self, variant: str, number: int) -> str:
         """Best rated players first."""

@@ -1,6 +1,7 @@
 """Scrapy's retries, after pauses that double, also for answers with status 200 that are not the page."""
 
 import asyncio
+import re
 import time
 from email.utils import parsedate_to_datetime
 
@@ -27,10 +28,11 @@ class BackoffRetryMiddleware(RetryMiddleware):
         again = super().process_response(request, response)
         if again is response and response.status == 200 and "read" in request.meta:
             try:
-                check_whole(request.meta.get("redirect_urls", [request.url])[0], response)
+                check_whole(response)
                 request.meta["read"](response.body)
             except PageError as error:
-                again = self._retry(request, str(error)) or response
+                kind = re.split(r"[,(:]", str(error))[0].strip()  # a row of Scrapy's stats each, so without details
+                again = self._retry(request, kind) or response
         if isinstance(again, Request):
             await self._pause(again, response.headers.get("Retry-After", b""))
         return again

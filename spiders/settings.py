@@ -27,7 +27,9 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "spiders.retrying.BackoffRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "spiders.whole.MarkCutOff": 600,  # before HttpCompressionMiddleware, which is at 590
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "spiders.whole.FollowSamePage": 600,
+    "spiders.whole.MarkCutOff": 605,  # before HttpCompressionMiddleware, which is at 590
     "spiders.manners.Manners": 610,  # nearest to the site, so that it sees each answer first
 }
 LOG_LEVEL = "INFO"

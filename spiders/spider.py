@@ -15,7 +15,7 @@ A site is a subclass with the addresses and parsers of its pages.
 
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -30,11 +30,12 @@ from scrapy.http import Response
 from pipeline_src.records.crawl_params import CrawlParams, WantedGames, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
-from spiders.fetcher import OURS, Fetcher, FetchError, NotKept, Stopped, WayFailed
+from spiders.fetcher import Fetcher, FetchError, NotKept, Stopped, WayFailed
 from spiders.journal import Journal
 from spiders.matching import match_records
 from spiders.merging import has_record, merge, without_results
 from spiders.pages import GameList, PageError, check_record, games_of, headings_of
+from spiders.whole import ASKED
 
 T = TypeVar("T")
 
@@ -102,6 +103,10 @@ class Enough(Exception):  # noqa: N818 - a success
 class GameSpider(Spider):
     """Crawls one game type of a site. Afterwards the attributes have its outcome."""
 
+    optional: Set[str] = frozenset()
+    """Parameters in addresses, as ``name=value``, without which the site sends the same page; a redirect may drop
+    them."""
+
     def __init__(self, plan: Plan, known: Mapping[int, RawGame], journal: Journal, log: Path, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.plan = plan
@@ -122,7 +127,7 @@ class GameSpider(Spider):
         """Problems that did not make a way fail."""
         self.crash: Exception | None = None
         """Error that ended the crawl, if the site did not cause it."""
-        self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url)
+        self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url, self.optional)
         self.have = {gid for gid, game in known.items() if has_record(game)}
         """Games with a record."""
         self._known = len(self.have)
@@ -132,8 +137,8 @@ class GameSpider(Spider):
         self._seen: set[int] = set()
         self._tried: set[int] = set()
         """Games fetched by this way."""
-        self._failed = 0
-        """Records that failed, by this way."""
+        self._failed, self._last_failed = 0, ""
+        """Number of records that failed, by this way, and what happened to the last one."""
         self._begun = self._told = time.monotonic()
 
     @classmethod
@@ -144,7 +149,7 @@ class GameSpider(Spider):
         return spider
 
     def _note_answer(self, response: Response, request: Request) -> None:
-        self.fetch.answered = response.status == 200 and OURS in request.meta
+        self.fetch.answered = response.status == 200 and ASKED in request.meta
 
     # Defined by each site: keys of its pages, which are paths relative to the base URL.
 
@@ -232,9 +237,10 @@ class GameSpider(Spider):
                 self.failures[way] = str(failure)
             except Enough:
                 self.way = way
-                break
             else:
                 self.way, self.complete = way, True
+            if self.way:
+                self.warnings += [f"{self._failed_words()}; the next crawl asks again"] if self._failed else []
                 break
 
     async def _by_lists(self) -> None:
@@ -384,12 +390,15 @@ class GameSpider(Spider):
             except NotKept:
                 self._tried.discard(gid)
             except FetchError as error:
-                self._failed += 1
+                self._failed, self._last_failed = self._failed + 1, str(error)
                 if gid not in self.have:
                     self._take(gid, key, error.status, error.body)
                 if self._failed > max(FEW, self.plan.max_failures * len(self._seen)):
-                    raise WayFailed(f"{self._failed} records failed, the last: {error}") from None
+                    raise WayFailed(self._failed_words()) from None
         self._end_if_enough()
+
+    def _failed_words(self) -> str:
+        return f"{self._failed} record{'s' * (self._failed > 1)} failed, the last: {self._last_failed}"
 
     def _see(self, games: Iterable[RawGame]) -> None:
         """Record a list's facts about some games."""

@@ -351,3 +351,51 @@ def test_silent_site_is_not_asked_again(tmp_path):
     assert status == 1
     assert "does not answer" in said
     assert len({target for target in asked if gid_of(target)}) <= 3 * 3  # three a way
+
+
+def moved(to, status=302):
+    return Answer(status, "text/html", b"<html>moved</html>", (f"Location: {to}",))
+
+
+def test_redirects_to_the_same_page_are_followed_and_others_are_a_failed_record_each(tmp_path):
+    """A wrong redirect neither ends the crawl nor keeps the next one from getting the record."""
+    routes, wrong = Routes(site_of(games(), tmp_path)), True
+    loop, forbidden, login, elsewhere = (game.gid for game in games()[:4])
+    rules = Answer(200, "text/plain", f"User-agent: *\nDisallow: /servlet/sgf/{forbidden}/*?\n".encode())
+
+    def site(target):
+        gid, path = gid_of(target), target.partition("?")[0]
+        if target == "/robots.txt":
+            return rules
+        if gid is None:  # lists with one more parameter
+            return routes(target.removesuffix("&hl=en")) if "&hl=en" in target else moved(f"{target}&hl=en", 301)
+        if wrong and gid in (loop, login, forbidden, elsewhere):
+            to = {loop: path, login: "/login?then=1", forbidden: f"{path}?x", elsewhere: f"http://localhost{path}"}
+            return moved(to[gid])
+        return routes(path) if gid % 2 or "?" in target else moved(path.rpartition("/")[2] + "?v=2", 308)
+
+    with served(site) as (url, asked):
+        status, said = crawl(tmp_path, url, crawl={"max_failures": 0.1})
+        assert status == 0, said
+        assert "40 games, 40 new, 4 without a record (4 status 302); by lists" in said
+        assert "4 records failed, the last: " in said
+        assert max(map(asked.count, asked)) == 2  # the loop
+        known, wrong = len(asked), False
+        status, said = crawl(tmp_path, url, crawl={"max_failures": 0.1})
+        assert (status, "40 games, 0 new, 0 without a record; by lists" in said) == (0, True), said
+    assert bodies(tmp_path) == BODIES
+    assert {gid for target in asked[known:] if (gid := gid_of(target))} == {loop, login, forbidden, elsewhere}
+
+
+def test_reasons_of_retries_are_few(tmp_path):
+    routes = Routes(site_of(games()[:10], tmp_path))
+    asked = set()
+
+    def site(target):
+        first = target not in asked
+        asked.add(target)
+        return Answer(200, "text/html", b'{"gid": %d}' % len(asked)) if gid_of(target) and first else routes(target)
+
+    with served(site) as (url, _):
+        status, said = crawl(tmp_path, url)
+    assert (status, "10 requests again (10 no record)" in said) == (0, True), said
