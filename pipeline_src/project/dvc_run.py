@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import supervise
 from pipeline_src.project.children import Children
-from pipeline_src.project.graph import CODE
-from pipeline_src.project.params import MOST_WORKERS
+from pipeline_src.project.graph import CODE, GRAPH
+from pipeline_src.project.params import MOST_WORKERS, PARAMS_FILE
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
@@ -130,8 +131,9 @@ def ask_dvc(checkout: Path, *words: str) -> str:
     """Return the standard output of a short command of DVC.
 
     Raises:
-        ZugwerkError: DVC is missing or fails.
+        ZugwerkError: DVC is missing or fails, or one of its files has the markers of a merge conflict.
     """
+    _refuse_conflicts(checkout)
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed for this Python; `make setup` or `pip install dvc` installs it")
     # DVC's page for plots is named relative to .dvc/. A pager or colours would corrupt the output.
@@ -162,7 +164,9 @@ def run_dvc(
         DvcFailedError: the command failed, or another process kept the checkout busy for the whole time.
         TimeLimitError: the time limit passed.
         EndedError: it was ended together with the other ``children``.
+        ZugwerkError: a file of the graph has the markers of a merge conflict.
     """
+    _refuse_conflicts(checkout)
     command = ["dvc", "--wait-for-lock", *arguments]
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
@@ -215,6 +219,13 @@ def attempt(
     if late.is_set():
         raise TimeLimitError(f"`{' '.join(command)}` was stopped at its time limit; its last lines:\n{_text(tail)}")
     return status, tail
+
+
+def _refuse_conflicts(checkout: Path) -> None:
+    """DVC calls such a file no YAML."""
+    for name in (GRAPH, GRAPH.with_suffix(".lock"), PARAMS_FILE):
+        if (path := checkout / name).is_file():
+            yaml12.refuse_conflict(yaml12.text_of(path), path)
 
 
 def _environment() -> dict[str, str]:

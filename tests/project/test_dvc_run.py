@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro, run_dvc, status
@@ -282,3 +283,12 @@ def holding_pages(checkout: Path) -> Iterator[None]:
         finally:
             (checkout / "released").touch()
         assert other.result() == "ran"
+
+
+@pytest.mark.parametrize("file", ["dvc.lock", "dvc.yaml", "params.yaml"])
+def test_files_with_both_sides_of_a_merge_are_named(tmp_path, file):
+    (tmp_path / file).write_text("stages: {}\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> other\n")
+    with pytest.raises(ZugwerkError, match=rf"{file}: line 2 has the marker of a merge conflict"):
+        dvc_run.status([], tmp_path, print)
+    with pytest.raises(ZugwerkError, match=rf"{file}: line 2 "):
+        dvc_run.ask_dvc(tmp_path, "dag", "--dot")
