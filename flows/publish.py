@@ -35,7 +35,6 @@ DIGITS = 6
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"
 """Environment variable with the address of the page's folder under `make serve`."""
-WEB_URL = "ZUGWERK_WEB_URL"
 """Environment variable with the address of `zugwerk web` under `make serve`."""
 
 COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
@@ -187,9 +186,6 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
     if link := page_link(checkout):
         create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
         log.info("the report page: %s", link)
-    if web := os.environ.get(WEB_URL):
-        link = f"{web}/#/runs"
-        create_link_artifact(key="pages", link=link, link_text="In the browser", description="Figures, curves, games")
 
 
 def results_table(checkout: Path, system: str | None = None) -> list[dict[str, str]]:

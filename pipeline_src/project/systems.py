@@ -1,7 +1,7 @@
 """Declarations: the facts about a system that the project uses, in the module ``declaration`` of its package.
 
 `systems` finds them as the registry finds players, so that no list elsewhere names the systems: figures, tables,
-charts, boards, sections of params.yaml, flows, deployments, curves, sizes and pages all come from here.
+charts, boards, sections of params.yaml, flows, deployments, sizes and pages all come from here.
 """
 
 import importlib
@@ -149,8 +149,6 @@ class System:
     pictures: tuple[str, ...] = ()
     """Names of the charts that pages below docs show."""
     boards: Boards | None = None
-    curves: tuple[str, ...] = ()
-    """Patterns of the tables of finished trainings in its folder of reports."""
     matches: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the committed matches by their keys. A match without one is shown by its key."""
     sizes: Sizes | None = None

@@ -217,7 +217,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.amazons:charts",
     pictures=("amazons-phases",),
     boards=Boards(AmazonsShown, "pipeline_src.report.positions.amazons:boards"),
-    curves=("train/*.csv",),
     sizes=Sizes(
         _disk,
         _memory,

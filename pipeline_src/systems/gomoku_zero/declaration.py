@@ -169,7 +169,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.gomoku:charts",
     pictures=("gomoku-elo",),
     boards=Boards(GomokuShown, "pipeline_src.report.positions.gomoku:boards"),
-    curves=("generations/*.csv",),
     sizes=Sizes(
         _disk,
         _memory,

@@ -84,7 +84,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.growing:charts",
     pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
     boards=Boards(PlyShown, "pipeline_src.report.positions.gomoku:growing_boards", "A position on the largest board."),
-    curves=("boards/*.csv",),
     sizes=Sizes(_disk, _memory, dict.fromkeys((*TRAINED, "growing_evaluate"), 660)),
     flow=Flow(
         "Bring the boards up to date, from the smallest to the largest, then their evaluation; push and publish.",

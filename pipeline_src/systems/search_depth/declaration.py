@@ -118,7 +118,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.depth:charts",
     pictures=("depth-matches",),
     boards=Boards(DepthShown, "pipeline_src.report.positions.depth:boards"),
-    curves=("train/*.csv",),
     sizes=Sizes(_disk, _memory, {"depth_train": 630, "depth_match": 580}, frozenset({"depth_train"})),
     flow=Flow(
         "Bring the search depth's labels, models, evaluation and matches up to date; push and publish.",
