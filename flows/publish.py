@@ -35,7 +35,6 @@ DIGITS = 6
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"
 """Environment variable with the address of the page's folder under `make serve`."""
-"""Environment variable with the address of `zugwerk web` under `make serve`."""
 
 COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
 """Cells of a line of the report's tables."""
