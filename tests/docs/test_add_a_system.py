@@ -21,7 +21,7 @@ SEEN = """
 import json
 from pathlib import Path
 from flows.systems import FLOWS
-from pipeline_src.project.disk import graph_targets
+from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.report.charts import charts
 from pipeline_src.report.figures import figures
@@ -32,7 +32,7 @@ print(json.dumps({
     "figure": [found["ours"], found["command"]],
     "charts": [chart.name for chart in charts("random_games")],
     "flow": "random_games" in FLOWS,
-    "target": "random_play" in graph_targets(read_tree()),
+    "target": "random_play" in read_graph(GRAPH, read_tree()),
 }))
 """
 
