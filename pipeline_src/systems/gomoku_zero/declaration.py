@@ -17,8 +17,8 @@ from pipeline_src.project.systems import (
 from pipeline_src.systems.gomoku_zero.evaluation_params import (
     GomokuEvaluateParams,
     data_words,
+    origin_words,
     player_words,
-    teacher_words,
 )
 from pipeline_src.systems.gomoku_zero.params import (
     GomokuGame,
@@ -78,7 +78,7 @@ SYSTEM = System(
     page="how-it-works/gomoku-zero.md",
     word="gomoku",
     figures={
-        "generations": _gomoku("generations of self-play", "generations", "generations", 28, player=teacher_words),
+        "generations": _gomoku("generations of self-play", "generations", "generations", 28, player=origin_words),
         "score_vs_mcts1000": _gomoku_score("score against MCTS, 1,000 playouts", "mcts1000", ANCHOR),
         "score_vs_minimax": _gomoku_score("score against minimax, 2 plies", "minimax", "minimax:depth=2"),
         "score_vs_alphabeta2": _gomoku_score("score against alpha-beta, 2 plies", "alphabeta2", "alphabeta:depth=2"),
@@ -99,7 +99,7 @@ SYSTEM = System(
             "elo_last",
             named={"anchor": "mcts1000", "opponents.mcts1000.player": ANCHOR},
         ),
-        **calibration_figures("gomoku", "best player", data_words, teacher_words),
+        **calibration_figures("gomoku", "best player", data_words, origin_words),
         "train_hours": _gomoku_time("time of self-play, training and gates", "hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time(
             "self-play games an hour", "games an hour", "self_play_games_per_hour"
