@@ -81,15 +81,15 @@ def _measured(browser: Any) -> dict[str, float]:
 
 
 def _first(page: "Page", game: str, moves: str) -> float:
-    page.evaluate("location.hash = '#/runs'")
-    page.locator(".page.runs h2").first.wait_for()
+    page.evaluate("location.hash = '#/joseki'")
+    page.locator(".page.joseki h1").first.wait_for()
     page.wait_for_timeout(500)  # the search of the position before has ended
     return float(page.evaluate(OPEN, f"#/analyse?game={game}&{PLACES[game]}&moves={moves}"))
 
 
 def _updates(page: "Page", analyst: str) -> float:
     game, moves = OPENINGS[analyst == "puct"]
-    page.evaluate(f"location.hash = '#/runs'; location.hash = '#/analyse?game={game}&{PLACES[game]}&moves={moves}'")
+    page.evaluate(f"location.hash = '#/joseki'; location.hash = '#/analyse?game={game}&{PLACES[game]}&moves={moves}'")
     page.get_by_label("Player").fill(analyst)
     page.get_by_label("Player").blur()
     page.get_by_text(f"{analyst}: ").wait_for(timeout=120_000)

@@ -47,7 +47,6 @@ def main() -> None:
         stack.enter_context(_only_server_of(Path(os.environ["PREFECT_HOME"])))
         _require_free(options.port)
         os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
-        os.environ["ZUGWERK_WEB_URL"] = f"http://{HOST}:{options.port + 2}"
         _require_free(options.port + 2)
         server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
         wait_until_healthy(url, server)
@@ -55,7 +54,7 @@ def main() -> None:
         worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
         stack.enter_context(_web(options.port + 2))  # last, since it also prints that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
-        print(f"beside it: {os.environ['ZUGWERK_WEB_URL']}/#/runs shows figures and curves", flush=True)  # noqa: T201
+        print(f"beside it: http://{HOST}:{options.port + 2} has the pages, with the report", flush=True)  # noqa: T201
         while server.poll() is None and worker.poll() is None:
             time.sleep(0.5)
         raise ZugwerkError("the server or the worker ended by itself; its last lines above say why")

@@ -1,6 +1,6 @@
 """A flow for the whole graph, and one for each system that declares one (`pipeline_src.project.systems.Flow`).
 
-Each brings targets up to date, side by side if possible, pushes the outputs, and publishes metrics, plots and results.
+Each brings targets up to date, side by side if possible, pushes the outputs, and publishes the headline figures.
 `python -m flows NAME` runs one here and now, without a server; prefect.yaml names them by `FLOWS`.
 """
 
@@ -17,7 +17,7 @@ from flows import CHECKOUT
 from flows.again import after_crash
 from flows.options import LIMIT_MINUTES, RETRIES
 from flows.overlap import left_out
-from flows.publish import publish, publish_results, push_commit, push_outputs
+from flows.publish import publish_results, push_commit, push_outputs
 from flows.targets import bring_up_to_date, tried_again
 from pipeline_src.project.repro import cores
 from pipeline_src.project.systems import systems
@@ -73,7 +73,6 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             tried_again(push_outputs, retries)(pushed, checkout, limit_s)
         if commit:
             tried_again(push_commit, retries)(checkout, flow_run.get_name() or "unnamed")
-        publish(checkout, outcomes, system)
         publish_results(checkout, system)
         return None
 
@@ -88,7 +87,7 @@ FLOWS = {
     "reproduce": system_flow(
         "reproduce",
         None,
-        "Bring the whole graph up to date, target by target; push what was made, publish metrics, plots and results.",
+        "Bring the whole graph up to date, target by target; push what was made, publish the headline figures.",
         crawls=True,
     ),
     **{

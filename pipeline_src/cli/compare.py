@@ -1,6 +1,5 @@
-"""``zugwerk compare``: two versions side by side, in the terminal and as a page."""
+"""``zugwerk compare``: two versions side by side."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,10 +10,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pipeline_src.reference.compare import Comparison, Pair
+    from pipeline_src.reference.revision import Revision
 
 EXAMPLE = "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
 MOST_METRICS = 40
-"""Largest number of other metrics in the terminal; the page has all."""
+"""Largest number of other metrics without ``--all``."""
 PIPED_WIDTH = 140
 """Width of output to a file or another program, in columns."""
 
@@ -22,35 +22,34 @@ PIPED_WIDTH = 140
 def compare(
     a: str = typer.Argument("HEAD", help="A commit, branch, tag or experiment."),
     b: str = typer.Argument("workspace", help="A commit, branch, tag or experiment; or workspace, the present files."),
-    out: Path = typer.Option(Path("work/compare"), file_okay=False, help="Folder of the page, index.html."),
-    everything: bool = typer.Option(False, "--all", help="Also show the headline figures that are equal."),
-    page: bool = typer.Option(True, "--page/--no-page", help="Write the page."),
+    everything: bool = typer.Option(False, "--all", help="Also show headline figures that are equal, and all metrics."),
 ) -> None:
-    """Show the differences in figures, params and metrics between two versions, and write an offline page."""
+    """Show the differences in figures, params and metrics between two versions; `dvc plots diff` draws curves."""
     from rich.console import Console
 
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.reference import compare as comparing
+    from pipeline_src.reference.compare import compare as compared
     from pipeline_src.reference.revision import WORKSPACE, opened
 
     if a == WORKSPACE:
         raise ZugwerkError("the working tree can only be the second version: zugwerk compare HEAD workspace")
     with opened(a) as one, opened(b) as other:
-        comparison = comparing.compare(one, other)
+        comparison = compared(one, other)
         console = Console()
         if not console.is_terminal:
             console = Console(width=max(console.width, PIPED_WIDTH))
+        _print_sides(one, other, console)
         _print(comparison, console, everything)
-        if page:
-            console.print(
-                f"page: {comparing.write_page(comparison, one, other, out, everything)}", soft_wrap=True, markup=False
-            )
+
+
+def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None:
+    for letter, side in (("A", one), ("B", other)):
+        profile, seed = (side.params().get(key, "unknown") for key in ("profile", "seed"))
+        about = f"{letter}: {side.title}, {side.date}, profile {profile}, seed {seed}: {side.subject}"
+        console.print(about, markup=False, highlight=False)
 
 
 def _print(comparison: "Comparison", console: "Console", everything: bool) -> None:
-    for letter, side in (("A", comparison.a), ("B", comparison.b)):
-        about = f"{letter}: {side.title}, {side.date}, profile {side.profile}, seed {side.seed}: {side.subject}"
-        console.print(about, markup=False, highlight=False)
     shown, metrics = comparison.shown(everything), sorted(comparison.metrics, key=_one_sided)
     _print_pairs("headline figures" if everything else "headline figures that differ", shown, console)
     apart = sum(pair.apart for pair in shown)
@@ -58,9 +57,10 @@ def _print(comparison: "Comparison", console: "Console", everything: bool) -> No
         console.print(f"* intervals that do not overlap: {apart} of the headline figures\n", highlight=False)
     rows = [(key, *("-" if value is None else str(value) for value in values)) for key, *values in comparison.params]
     _print_table("params that differ", ("param", "A", "B"), rows, console)
-    _print_pairs("other metrics that differ", metrics[:MOST_METRICS], console)
-    if len(metrics) > MOST_METRICS:
-        console.print(f"and {len(metrics) - MOST_METRICS} other metrics, on the page", highlight=False)
+    most = len(metrics) if everything else MOST_METRICS
+    _print_pairs("other metrics that differ", metrics[:most], console)
+    if len(metrics) > most:
+        console.print(f"and {len(metrics) - most} other metrics, which --all shows", highlight=False)
 
 
 def _one_sided(pair: "Pair") -> bool:

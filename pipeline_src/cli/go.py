@@ -99,9 +99,6 @@ def find(
 
     The first search of a folder reads its games into an index; later ones read new and changed files only.
     """
-    from pipeline_src.cli.quick import numba_without_blas
-
-    numba_without_blas()
     from pipeline_src.records.go_find import find as find_in
     from pipeline_src.records.go_index import default_path, update
 

@@ -65,9 +65,6 @@ def recommend(
     as_json: bool = AsJson,
 ) -> None:
     """Recommend moves for a position, with their frequency, results and sample games."""
-    from pipeline_src.cli.quick import numba_without_blas
-
-    numba_without_blas()
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
     from pipeline_src.report.joseki_board import board_svg, recommendation_rows

@@ -12,32 +12,13 @@ WORDS_WIDTH = 16
 
 
 def profile(name: str = typer.Argument(..., help=f"Profile: {', '.join(profile_names())}.")) -> None:
-    """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke.
-
-    Says how much disk and memory the whole graph needs, and warns where there is less.
-    """
-    from pathlib import Path
-
-    from pipeline_src.errors import ZugwerkError
+    """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke."""
     from pipeline_src.project.new import require_checkout
 
     require_checkout()
-    from pipeline_src.project import disk, memory
-    from pipeline_src.project.params import PARAMS_FILE, read_tree
     from pipeline_src.project.profile import switch_profile
-    from pipeline_src.project.repro import cores
-    from pipeline_src.project.targets import read_places
 
     typer.echo(switch_profile(name))
-    params = read_tree(PARAMS_FILE)
-    targets, places, jobs = disk.graph_targets(params), read_places(Path(), params), cores()
-    typer.echo(disk.sizes(targets, params, Path()))
-    typer.echo(memory.sizes(targets, params, jobs, places))
-    try:
-        disk.check(targets, params, Path())
-        memory.check(targets, params, jobs, places)
-    except ZugwerkError as error:
-        typer.echo(f"warning: {error}", err=True)
 
 
 def status(

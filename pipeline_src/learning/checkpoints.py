@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.callbacks import ModelCheckpoint
 
 from pipeline_src import streams
-from pipeline_src.learning.lightning import Callback, LightningModule, ModelCheckpoint, Trainer
 from pipeline_src.learning.ranks import is_first
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.loggers import Logger
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint, lap_checkpoints
 from pipeline_src.learning.devices import Devices, MixedPrecision
-from pipeline_src.learning.lightning import Callback, LightningModule, Logger, OptimizerLRScheduler, Trainer
 from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.ranks import one_goes_on, trainer_options
 

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import torch
+from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor, nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.devices import Devices
-from pipeline_src.learning.lightning import rank_zero_only
 
 Rows = TypeVar("Rows")
 

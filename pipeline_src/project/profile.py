@@ -1,8 +1,6 @@
-"""Profiles: the committed params.yaml is the profile laptop; profiles/<name>.yaml contain the differences."""
+"""Profiles: profiles/laptop.yaml has all values, as params.yaml at first; the other files contain the differences."""
 
 import io
-import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,18 +24,18 @@ GIVEN_WHOLE = (
 
 def profile_names(folder: Path = Path()) -> list[str]:
     """Return the names of all profiles of a project."""
-    return sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
+    return sorted({LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))})
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:
     """Write ``params.yaml`` for profile ``name``, comments kept; return lines that report the changes.
 
-    Keys that the present profile sets return to the laptop's values, as last committed; keys that the new profile sets
+    Keys that the present profile sets return to the laptop's values; keys that the new profile sets
     get its values. All other keys stay.
 
     Raises:
-        ZugwerkError: the profile is unknown, sets a key that the laptop lacks or a value for a section; a file is no
-            valid YAML; or git has no values of the laptop. Then nothing is written.
+        ZugwerkError: the profile is unknown, sets a key that the laptop lacks or a value for a section; or a file is
+            missing or no valid YAML. Then nothing is written.
     """
     reader, params, known = round_trip_yaml(), folder / PARAMS, profile_names(folder)
     if not params.is_file():
@@ -50,14 +48,9 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
         return f"{params} is the laptop's already"
     if present not in known:
         raise ZugwerkError(f"{params}: profile: {present!r} is none of {', '.join(known)}; name the one it was made of")
-    try:
-        laptop = _sections(_committed(folder), f"{params} as committed")
-    except ZugwerkError:
-        if present != LAPTOP:
-            raise
-        laptop = _sections(params, str(params))
+    laptop = _sections(_laptop(folder), _file(LAPTOP, folder))
     before = flat(tree)
-    merge(tree, _part(laptop, _differences(present, folder)), f"{params} as committed")
+    merge(tree, _part(laptop, _differences(present, folder)), _file(LAPTOP, folder))
     merge(laptop, _differences(present, folder), _file(present, folder))
     merge(tree, _differences(name, folder), _file(name, folder))
     unedited, after = flat(laptop) | {"profile": present}, flat(tree)
@@ -78,7 +71,7 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     reader, params = round_trip_yaml(), folder / PARAMS
     tree = _sections(params if text is None else text, str(params))
     if tree.get("profile") != LAPTOP:
-        raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
+        raise ZugwerkError(f"{params} is not the laptop's; `zugwerk profile laptop` makes it so")
     merge(tree, _differences(name, folder), _file(name, folder))
     tree["profile"] = name
     out = io.StringIO()
@@ -87,12 +80,12 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
 
 
 def profile_tree(name: str, folder: Path) -> dict[str, Any]:
-    """Return the params of a profile, merged into the laptop's values as last committed.
+    """Return the params of a profile, merged into the laptop's values.
 
     Raises:
-        ZugwerkError: the profile is unknown, or git has no values of the laptop.
+        ZugwerkError: the profile is unknown, or profiles/laptop.yaml is missing.
     """
-    text = _committed(folder)
+    text = _laptop(folder)
     if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
         raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
     tree: dict[str, Any] = yaml12.parse(merged_text(name, folder, text), folder / PARAMS)
@@ -105,7 +98,7 @@ def own_values(folder: Path) -> dict[str, Any]:
     A key of the profile that it lacks has a ``~`` in front, as in `dvc exp run -S`, and the value None.
 
     Raises:
-        ZugwerkError: the profile is unknown, or git has no values of the laptop.
+        ZugwerkError: the profile is unknown, or profiles/laptop.yaml is missing.
     """
     from pipeline_src.project.params import read_tree  # here: the help of commands needs no models
 
@@ -223,16 +216,8 @@ def _sections(text: str | Path, source: str, empty: Any = None) -> Any:
     return tree
 
 
-def _committed(folder: Path) -> str:
-    """Return params.yaml of the last commit in which it is the laptop's; other profiles may be committed too."""
+def _laptop(folder: Path) -> str:
     try:
-        commits = git(folder, "rev-list", "HEAD", "--", str(PARAMS)).split()
-        texts = (git(folder, "show", f"{commit}:./{PARAMS}") for commit in commits)
-        return next(text for text in texts if re.search(rf"^profile: *{LAPTOP}\b", text, re.MULTILINE))
-    except (OSError, subprocess.CalledProcessError, StopIteration):
-        raise ZugwerkError(f"{PARAMS}: no commit has the laptop's values, which other profiles start from") from None
-
-
-def git(folder: Path, *command: str) -> str:
-    """Return what a command of git prints; raises as ``subprocess.run`` does."""
-    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
+        return Path(_file(LAPTOP, folder)).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ZugwerkError(f"{_file(LAPTOP, folder)}: no such file; all other profiles start from its values") from None

@@ -74,14 +74,6 @@ class Schedule:
                 self.after[one].add(target)
         self._settle()
 
-    def stale(self) -> set[str]:
-        """Return the changed targets and all targets that depend on them."""
-        found, more = set[str](), set(self.changed)
-        while more:
-            found |= more
-            more = {one for target in more for one in self.after[target]} - found
-        return found
-
     def begin(self) -> dict[str, int]:
         """Assign places to all targets that may begin now; return the places of each.
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
-from pipeline_src.project import disk, memory
 from pipeline_src.project.children import Children
 from pipeline_src.project.dvc_run import State
 from pipeline_src.project.params import PARAMS_FILE, read_tree
@@ -70,8 +69,7 @@ class Scheduler:
             refresh_crawl: run crawls too, since DVC does not notice that a site has changed.
 
         Raises:
-            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read, or disk or memory do not suffice
-                for the changed targets.
+            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read.
         """
         self.checkout, self.children = checkout, children
         self.beside: list[str] = []
@@ -79,7 +77,6 @@ class Scheduler:
         graph = children.submit(read_targets, checkout, children)
         status = None if force else children.submit(changed_targets, (), checkout, children)
         params = read_tree(checkout / PARAMS_FILE)
-        places = read_places(checkout, params)
         chosen = select(graph.result(), targets, system)
         self._profile = str(params.get("profile", ""))
         self._seconds = _read_seconds(checkout / SECONDS)
@@ -88,12 +85,9 @@ class Scheduler:
             jobs,
             changed=status.result() & chosen.keys() if status else set(),
             forced={target for target in chosen if force or (refresh_crawl and target.endswith("_crawl"))},
-            places=places,
+            places=read_places(checkout, params),
             seconds=self._seconds.setdefault(self._profile, {}),
         )
-        stale = self.schedule.stale()
-        disk.check(stale, params, checkout)
-        memory.check(stale, params, jobs, places)
 
     def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
         """Run the changed targets. After a failure running targets finish and no other one starts.

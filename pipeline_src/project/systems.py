@@ -1,7 +1,7 @@
 """Declarations: the facts about a system that the project uses, in the module ``declaration`` of its package.
 
 `systems` finds them as the registry finds players, so that no list elsewhere names the systems: figures, tables,
-charts, boards, sections of params.yaml, flows, deployments, curves, sizes and pages all come from here.
+charts, boards, sections of params.yaml, flows, deployments and pages all come from here.
 """
 
 import importlib
@@ -97,19 +97,6 @@ class Boards(NamedTuple):
     """Description of the key; by default the docstring of the model."""
 
 
-class Sizes(NamedTuple):
-    """Disk and memory that the stages of a system take; all in bytes unless stated otherwise."""
-
-    disk: Callable[[str, str, Mapping[str, Any]], float]
-    """From stage, item of a `foreach` and params to one copy of its outputs, as far as these grow with the params."""
-    memory: Callable[[str, str, Mapping[str, Any], bool], float]
-    """From stage, item, params and whether there is a GPU to the data that a target reads and its training."""
-    process: Mapping[str, int]
-    """MiB of a process without workers, measured for docs/costs.md and in small runs, by stage."""
-    side_by_side: frozenset[str] = frozenset()
-    """Stages with members that may run at the same time. All other stages of a system run one at a time."""
-
-
 class Flow(NamedTuple):
     """The system's flow in Prefect; it and its deployment have the system's name, with hyphens."""
 
@@ -149,11 +136,8 @@ class System:
     pictures: tuple[str, ...] = ()
     """Names of the charts that pages below docs show."""
     boards: Boards | None = None
-    curves: tuple[str, ...] = ()
-    """Patterns of the tables of finished trainings in its folder of reports."""
     matches: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the committed matches by their keys. A match without one is shown by its key."""
-    sizes: Sizes | None = None
     flow: Flow | None = None
 
 
@@ -185,17 +169,6 @@ def open_function(where: str) -> Callable[..., Any]:
     module, _, name = where.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
-
-
-KEPT = 3.2
-"""Bytes that a training step keeps for each output of the convolutions, measured with the published residual net."""
-STATE = 4
-"""Numbers for each weight in training: the weight, its gradient and the optimiser's state."""
-
-
-def training_bytes(weights: float, outputs: float) -> float:
-    """Return the bytes of a training by its weights and the outputs of its convolutions for a whole batch."""
-    return float(4 * (STATE * weights + KEPT * outputs))
 
 
 def levels_figure(size: int, variant: str) -> Figure:

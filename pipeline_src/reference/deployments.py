@@ -30,7 +30,7 @@ def _entries(stages: list[str]) -> Iterator[str]:
     for name, about, parameters in (
         (
             "local",
-            "Fetch the games that are new, bring the whole graph up to date, publish metrics and plots.",
+            "Fetch the games that are new, bring the whole graph up to date, publish the headline figures.",
             " { refresh_crawl: true }",
         ),
         (

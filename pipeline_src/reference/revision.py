@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,43 +57,6 @@ class Revision:
             ZugwerkError: the file is missing or not YAML.
         """
         return read_tree(self.folder / PARAMS_FILE)
-
-
-@dataclass(frozen=True)
-class Version:
-    """A commit that changed metrics or measurements, or an experiment."""
-
-    commit: str
-    """40 hex digits."""
-    name: str
-    """Name of an experiment; empty for a commit."""
-    date: str
-    """ISO 8601."""
-    subject: str
-
-
-def versions(count: int, project: Path = Path()) -> list[Version]:
-    """Return the last ``count`` commits of HEAD that changed reports or measurements, and all experiments, by date.
-
-    Raises:
-        ZugwerkError: git is not installed, or this is no git repository.
-    """
-    form = "%H%x09%cI%x09%s"
-    text = _git(project, "log", f"--max-count={count}", f"--format={form}", "--", *FILES[-2:]).decode(errors="replace")
-    found = [Version(commit, "", date, subject) for commit, date, subject in _fields(text)][::-1]
-    fields = "%(objectname)%09%(committerdate:iso-strict)%09%(refname)"
-    text = _git(project, "for-each-ref", f"--format={fields}", "refs/exps").decode(errors="replace")
-    for commit, date, ref in _fields(text):
-        if ref.count("/") == 4:
-            found.append(Version(commit, ref.split("/")[4], date, ""))
-    return sorted(found, key=lambda one: datetime.fromisoformat(one.date))
-
-
-def _fields(text: str) -> Iterator[list[str]]:
-    for line in text.splitlines():
-        fields = line.split("\t", 2)
-        if len(fields) == 3:
-            yield fields
 
 
 @contextmanager

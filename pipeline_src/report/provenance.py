@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline_src.project.profile import git
-
 CODE = ("dvc.yaml", "pipeline_src", "spiders")
 """Code that determines the figures."""
 
@@ -16,11 +14,15 @@ CODE = ("dvc.yaml", "pipeline_src", "spiders")
 def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
     """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
     try:
-        head = git(folder, "rev-parse", "--short=10", "HEAD").strip()
-        changed = git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
+        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
     except (OSError, subprocess.CalledProcessError):
         return None
     return head + "+" * bool(changed)
+
+
+def _git(folder: Path, *command: str) -> str:
+    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
 
 
 GPUS = Path("/proc/driver/nvidia/gpus")

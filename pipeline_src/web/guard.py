@@ -38,12 +38,12 @@ class Guard:
 
     def __init__(self, app: Asgi, host: str, most_body: int = MOST_BODY) -> None:
         """Guard an application; ``host`` is the address at which the server listens."""
-        self._app, self._host, self._most_body = app, host.strip("[]").lower(), most_body
+        self.app, self._host, self._most_body = app, host.strip("[]").lower(), most_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         why = self.refusal(scope["type"], scope.get("method", "GET"), headers)
@@ -51,7 +51,7 @@ class Guard:
             if why:
                 await send({"type": "websocket.close", "code": 1008, "reason": why})
             else:
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
         elif why:
             await _refuse(send, 403, why)
         elif _length(headers) > self._most_body:
@@ -115,7 +115,7 @@ class Guard:
             await send(message)
 
         try:
-            await self._app(scope, counted, answer)
+            await self.app(scope, counted, answer)
         finally:
             if refused and not begun:
                 await _refuse(send, 413, self._too_large())

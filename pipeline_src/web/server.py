@@ -10,7 +10,6 @@ import webbrowser
 import uvicorn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
@@ -29,21 +28,24 @@ def serve(settings: Settings, browser: bool) -> None:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - compared, not bound
-        config = uvicorn.Config(
-            Late(settings),
-            log_level="warning",
-            access_log=False,
-            ws="websockets-sansio",
-            ws_max_size=MOST_MESSAGE,
-            ws_max_queue=MOST_WAITING,
-            timeout_graceful_shutdown=LAST_ANSWERS_S,
-            server_header=False,
-        )
         logging.getLogger("uvicorn.error").addFilter(_matters)
         print(f"ready: {address} in the browser; Ctrl-C ends it", flush=True)  # noqa: T201
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
+            from pipeline_src.web.app import create_app  # takes a second, in which the browser opens
+            from pipeline_src.web.guard import Guard
+
+            config = uvicorn.Config(
+                Guard(create_app(settings), settings.host),
+                log_level="warning",
+                access_log=False,
+                ws="websockets-sansio",
+                ws_max_size=MOST_MESSAGE,
+                ws_max_queue=MOST_WAITING,
+                timeout_graceful_shutdown=LAST_ANSWERS_S,
+                server_header=False,
+            )
             uvicorn.Server(config).run(sockets=[listener])
 
 

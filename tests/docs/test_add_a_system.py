@@ -21,20 +21,18 @@ SEEN = """
 import json
 from pathlib import Path
 from flows.systems import FLOWS
-from pipeline_src.project.disk import graph_targets
+from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.report.charts import charts
 from pipeline_src.report.figures import figures
 from pipeline_src.report.page import write_report
-from pipeline_src.web.run_files import curve_files
 write_report(Path("artifacts/reports"))
 found = figures()["random_games"]["first_wins"]
 print(json.dumps({
     "figure": [found["ours"], found["command"]],
     "charts": [chart.name for chart in charts("random_games")],
     "flow": "random_games" in FLOWS,
-    "target": "random_play" in graph_targets(read_tree()),
-    "curves": [one.title for one in curve_files(Path())],
+    "target": "random_play" in read_graph(GRAPH, read_tree()),
 }))
 """
 
@@ -86,7 +84,7 @@ def test_the_page_is_in_shape(copy):
 
 
 @pytest.mark.slow
-def test_system_is_in_graph_report_flows_and_curves(made):
+def test_system_is_in_graph_report_and_flows(made):
     seen = json.loads(run(made, "-c", SEEN))
     share = json.loads((made / "artifacts/reports/random/play.json").read_text())["first_wins"]["value"]
     assert 0.3 < share < 0.8
@@ -95,7 +93,6 @@ def test_system_is_in_graph_report_flows_and_curves(made):
         "charts": ["random-games"],
         "flow": True,
         "target": True,
-        "curves": ["random/games"],
     }
     assert "Wins of the first side in random games" in (made / "artifacts/reports/index.html").read_text()
     assert "random_play" in json.loads((made / "artifacts/code.json").read_text())["code"]

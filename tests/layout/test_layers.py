@@ -88,12 +88,6 @@ def test_kernels_are_compiled_by_the_packages_own_njit():
     assert not wrong
 
 
-def test_lightning_is_imported_in_one_place():
-    """Elsewhere it would bring scipy's signals along (`pipeline_src.learning.lightning`)."""
-    found = [name for name in modules() if any(n.partition(".")[0] == "lightning" for n in imported(name))]
-    assert found == ["pipeline_src.learning.lightning"]
-
-
 def test_imports_are_absolute():
     for name, path in modules().items():
         nodes = ast.walk(parsed(path))

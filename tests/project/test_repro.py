@@ -8,12 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import disk, dvc_run, memory, scheduler
+from pipeline_src.project import dvc_run, scheduler
 from pipeline_src.project import repro as module
 from pipeline_src.project.children import Children
 from pipeline_src.project.repro import TargetsFailedError, log_file, repro
@@ -148,21 +147,6 @@ def test_an_unknown_target_is_refused_before_the_run(checkout: Path) -> None:
     there = "toy_crawl, toy_count, toy_train@{a,b}"
     with pytest.raises(ZugwerkError, match=f"no target 'toy_run'; there are: {there}"):
         repro(checkout, 2, unseen, targets=["toy_crawl", "toy_run"])
-    assert not (checkout / "pages.txt").exists()
-
-
-@pytest.mark.parametrize("size", ["disk", "memory"])
-def test_too_little_disk_or_memory_is_refused_before_the_run(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch, size: str
-) -> None:
-    if size == "disk":
-        monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
-    else:
-        monkeypatch.setattr(memory, "available", lambda: 100 << 20)
-    with pytest.raises(
-        ZugwerkError, match=rf"{checkout}: 0.0 GiB of disk free|toy_\w+.*: about 0.4 GiB of memory needed"
-    ):
-        repro(checkout, 2, unseen)
     assert not (checkout / "pages.txt").exists()
 
 

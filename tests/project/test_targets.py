@@ -98,7 +98,7 @@ def test_a_stage_declares_its_places(tmp_path: Path) -> None:
         places(tmp_path, "{workers: parallel.workers.all}", params)
 
 
-@pytest.mark.parametrize("profile", ["laptop", *(path.stem for path in (ROOT / "profiles").glob("*.yaml"))])
+@pytest.mark.parametrize("profile", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
 def test_every_profile_has_the_numbers_of_places(profile: str) -> None:
     params = profile_tree(profile)
     found = read_places(ROOT, params)

@@ -10,12 +10,8 @@ from pipeline_src.reference.compare import (
     Estimate,
     Pair,
     compare,
-    is_replaceable,
     number,
     params_changes,
-    render,
-    write_page,
-    write_plots,
 )
 from pipeline_src.reference.revision import opened
 from tests.report.project import estimate, make_project, write
@@ -28,17 +24,9 @@ def project(tmp_path_factory):
     return make_project(tmp_path_factory.mktemp("project"))
 
 
-@pytest.fixture(scope="module")
-def compared(project, tmp_path_factory):
-    """The two commits compared, and the page of it."""
-    out = tmp_path_factory.mktemp("out") / "new/folder"
+def test_figures_params_and_other_metrics_are_compared(project):
     with opened("HEAD~1", project) as a, opened("HEAD", project) as b:
         found = compare(a, b, project)
-        return found, write_page(found, a, b, out, project=project)
-
-
-def test_figures_params_and_other_metrics_are_compared(compared):
-    found, _ = compared
     figures = {pair.name: pair for pair in found.figures}
     assert set(figures) == {"score_vs_random", "games"}
     score = figures["score_vs_random"]
@@ -53,42 +41,6 @@ def test_figures_params_and_other_metrics_are_compared(compared):
     assert metrics["random.margin"].a == Estimate(1.5, 0.5, 2.5)
     assert not metrics["random.margin"].apart
     assert metrics["<b>gone</b>.wins"].b.value is None
-    assert found.a.seed == "1"
-    assert found.b.data == "amazons_net: engine games"
-
-
-def test_the_page_is_complete_and_works_offline(compared):
-    found, path = compared
-    page = path.read_text(encoding="utf-8")
-    for expected in (found.a.commit, "smoke", "score_vs_random", "intervals do not overlap", "amazons_match.pairs"):
-        assert expected in page
-    assert "random.margin" in page
-    assert not re.search(r"https?://|src=|<link|@import", page)
-    plots = (path.parent / "plots/index.html").read_text(encoding="utf-8")
-    assert "vegaEmbed" in plots
-    assert not re.search(r"<script[^>]+src=|<link", plots)
-    assert found.a.commit[:7] in plots
-
-
-def test_only_an_earlier_page_of_plots_is_replaced(compared, project, tmp_path):
-    _, path = compared
-    assert is_replaceable(path.parent / "plots")
-    assert is_replaceable(tmp_path / "none")
-    (tmp_path / "plots").mkdir()
-    assert is_replaceable(tmp_path / "plots")
-    (tmp_path / "plots/thesis.txt").write_text("mine")
-    with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="plots: it has files that are not of a page"):
-        write_plots(a, a, tmp_path / "plots", project)
-    assert (tmp_path / "plots/thesis.txt").read_text() == "mine"
-
-
-def test_names_from_the_repository_are_escaped(compared):
-    found, path = compared
-    page = path.read_text(encoding="utf-8")
-    assert "<script" not in page
-    assert "<b>gone" not in page
-    assert "One &lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "&lt;i&gt;" in render(found, [["rev", "<i>"], ["seed", "1"]])
 
 
 def test_the_working_tree_against_a_commit(tmp_path):
@@ -102,16 +54,19 @@ def test_the_working_tree_against_a_commit(tmp_path):
     assert found.metrics == []
 
 
-def test_the_command_prints_tables_and_the_path_of_the_page(project, tmp_path, monkeypatch, capsys):
+def test_the_command_prints_tables(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    command("wide", "HEAD", tmp_path / "out", True, False)
+    command("wide", "HEAD", True)
     printed = capsys.readouterr().out
     assert re.search(r"score_vs_random +0.2 +0.1 to 0.3 +0.8 +0.7 to 0.9 +\+0.6 \* +score", printed)
     assert re.search(r"amazons_match.pairs +10 +12", printed)
-    assert "A: wide (" in printed
-    assert not (tmp_path / "out").exists()
+    assert re.search(r"A: wide \(.*profile smoke, seed 1: One <script>", printed)
+    assert "other metrics, which" not in printed
+    monkeypatch.setattr("pipeline_src.cli.compare.MOST_METRICS", 1)
+    command("wide", "HEAD", False)
+    assert "and 2 other metrics, which --all shows" in capsys.readouterr().out
     with pytest.raises(ZugwerkError, match="can only be the second version"):
-        command("workspace", "HEAD", tmp_path / "out", True, False)
+        command("workspace", "HEAD", True)
 
 
 def test_dvc_draws_plots_in_clone_before_make_setup(tmp_path):

@@ -50,6 +50,7 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     save_model(folder / "artifacts/models/gomoku/10/best.pt", level_zero(), variant="exact")
     shutil.copy(ROOT / "params.yaml", folder)
+    shutil.copytree(ROOT / "profiles", folder / "profiles")
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
     for command in (["init", "-q"], ["add", "params.yaml"], [*identity, "commit", "-qm", "laptop"]):
         subprocess.run(["git", *command], cwd=folder, check=True)

@@ -3,7 +3,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.reference.revision import WORKSPACE, opened, versions
+from pipeline_src.reference.revision import WORKSPACE, opened
 from tests.report.project import estimate, git, make_project, write
 
 MATCH = "artifacts/reports/amazons/match.json"
@@ -95,11 +95,3 @@ def test_a_revision_without_metrics_and_a_folder_without_git(tmp_path, monkeypat
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ZugwerkError, match="git is not installed"), opened("HEAD", plain):
         pass
-
-
-def test_versions_are_experiments_and_commits_that_changed_figures(project):
-    found = versions(10, project)
-    first, last = git(project, "rev-parse", "HEAD~1"), git(project, "rev-parse", "HEAD")
-    assert {(one.commit, one.name) for one in found} == {(first, ""), (last, ""), (first, "wide")}
-    assert [one.date for one in found] == sorted(one.date for one in found)
-    assert {one.subject for one in versions(1, project) if not one.name} == {"Two"}

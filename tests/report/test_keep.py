@@ -19,6 +19,7 @@ def night(tmp_path):
     laptop = "profile: laptop\nseed: 1\namazons_match: {loss: x}\namazons_samples: {size: 10}\n"
     (tmp_path / "params.yaml").write_text(laptop)
     (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/laptop.yaml").write_text(laptop)
     (tmp_path / "profiles/overnight.yaml").write_text("amazons_match: {loss: x}\n")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b@c", "commit", "-qm", "x"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bench.pictures import CHROMIUM, chromium
-from pipeline_src.web.late import Late
+from pipeline_src.web.app import create_app
+from pipeline_src.web.guard import Guard
 from pipeline_src.web.settings import Settings
 
 with warnings.catch_warnings():
@@ -42,8 +43,7 @@ def web_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def application(web_folder):
     """What `client` asks; its processes take a second to start, and serve all tests."""
-    with TestClient(Late(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
-        one.get("/api/none")  # it begins when it is first asked
+    with TestClient(Guard(create_app(Settings(folders=(web_folder,), engines=2)), "127.0.0.1"), base_url=BASE) as one:
         yield one
 
 

@@ -21,6 +21,12 @@ def test_own_host_names_are_accepted(client, host):
     assert client.get("/", headers={"host": host}).status_code == 200
 
 
+def test_web_socket_without_a_page_is_closed(client):
+    for path in ("nothing", "charts/linear.json", "api/nothing"):
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(f"ws://{OWN}/{path}"):
+            pass
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
 def test_page_from_another_origin_is_refused(client, origin):
     assert client.post("/api/play/games", json={}, headers={"origin": origin}).status_code == 403

@@ -2,13 +2,9 @@
 
 import contextlib
 import os
-import shutil
 import time
 
-import pytest
-
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import listing, run_files
+from pipeline_src.web import listing
 
 OLD_NS = time.time_ns() - 10 * listing.RECENT_NS
 
@@ -51,13 +47,10 @@ def test_a_folder_that_stays_as_it_is_is_read_once(tmp_path, monkeypatch):
     assert len(read) == 3
 
 
-@pytest.fixture
-def training(tmp_path, monkeypatch):
-    """A project with a running training, and a window that is renamed as soon as the folder above it has been read."""
-    live = tmp_path / "work/depth/live/plots/metrics/train/loss.tsv"
-    live.parent.mkdir(parents=True)
-    live.write_text("step\tloss\n1\t3.5\n")
-    unfinished = tmp_path / "work/gomoku/01-key/.window.part"
+def test_files_are_found_while_another_process_renames_a_folder(tmp_path, monkeypatch):
+    kept, unfinished = tmp_path / "depth/loss.tsv", tmp_path / "gomoku/01-key/.window.part"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
     unfinished.mkdir(parents=True)
     scan = os.scandir
 
@@ -69,24 +62,4 @@ def training(tmp_path, monkeypatch):
         return contextlib.nullcontext(iter(found))
 
     monkeypatch.setattr(os, "scandir", scanned)
-    return tmp_path
-
-
-def test_curves_are_found_while_another_run_renames_a_folder(training):
-    (found,) = run_files.curve_files(training)
-    assert (found.name, found.under_way) == ("work/depth/live/plots/metrics", True)
-    assert run_files.read_curve(training, found.name).series == {"train/loss": ((1.0, 3.5),)}
-
-
-def test_training_that_ends_during_reading_is_named(training, monkeypatch):
-    running = run_files._running
-
-    def ended(folder):
-        found = running(folder)
-        if folder.name == "metrics":
-            shutil.rmtree(training / "work/depth")
-        return found
-
-    monkeypatch.setattr(run_files, "_running", ended)
-    with pytest.raises(ZugwerkError, match=r"loss\.tsv: no such file any more; its training has ended"):
-        run_files.read_curve(training, "work/depth/live/plots/metrics")
+    assert list(listing.files(tmp_path)) == [kept]

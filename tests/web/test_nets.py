@@ -17,7 +17,7 @@ from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 from pipeline_src.web import nets as routes
-from pipeline_src.web.late import Late
+from pipeline_src.web.app import create_app
 from pipeline_src.web.seeing import board_of
 from pipeline_src.web.settings import Settings
 from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, run, violations, wait
@@ -121,9 +121,8 @@ def test_killed_process_is_reported_and_replaced(client, nets):
 
 @pytest.mark.slow
 def test_page_waits_while_players_are_loaded(web_folder, nets):
-    with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
-        client.get("/api/none")
-        wait(lambda: not client.app.app.state.engines.has_room)
+    with TestClient(create_app(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
+        wait(lambda: not client.app.state.engines.has_room)
         assert ask(client, "nets/view", model=f"file:{nets}/gomoku/02/best.pt", simulations=5)["simulations"] == 5
 
 

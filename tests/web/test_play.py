@@ -14,10 +14,10 @@ from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.ladders import ladders
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web import play as page
+from pipeline_src.web.app import create_app
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, hinting
 from pipeline_src.web.engine.pool import Thinking
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
-from pipeline_src.web.late import Late
 from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.record_files import read_games
 from pipeline_src.web.sessions import session, store
@@ -444,8 +444,7 @@ def test_usual_players_are_loaded_in_advance(web_folder, monkeypatch, games):
         return answer
 
     monkeypatch.setattr(Thinking, "last", last)
-    with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
-        client.get("/api/none")
+    with TestClient(create_app(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE):
         wanted = [player for game in games for player in (hinting(game, ""), ANALYSTS[game][0])]
         wait(lambda: len(done) == len(wanted), 120)
     assert [player for player, move in done if move] == wanted

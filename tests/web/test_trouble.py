@@ -131,9 +131,9 @@ def test_analysis_by_unknown_player_is_refused_and_another_works(open_page):
 
 SIDE_BY_SIDE = """
 import sys, threading
-from pipeline_src.web import late
+from pipeline_src.web.app import create_app
 from pipeline_src.web.settings import Settings
-late._create(Settings(folders=()))
+create_app(Settings(folders=()))
 sys.setswitchinterval(1e-6)
 names = ["gomoku", "gomoku.turns", "gomoku.moves", "amazons", "amazons.turns"]
 wrong = []

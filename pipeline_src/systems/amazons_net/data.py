@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.disk import DiskRows
-from pipeline_src.learning.lightning import LightningDataModule
 from pipeline_src.learning.ranks import Share, share
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net.losses import Played

@@ -11,10 +11,8 @@ from pipeline_src.project.systems import (
     Counted,
     Figure,
     Flow,
-    Sizes,
     System,
     calibration_figures,
-    training_bytes,
 )
 from pipeline_src.systems.amazons_net.evaluation_params import (
     AmazonsBaselinesParams,
@@ -74,12 +72,6 @@ CRAWLED = Counted(
     "sources",
     {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"},
 )
-A_GAME, A_GAME_OF_SAMPLES = 800, 18_800
-"""Bytes of a game on 10x10: in an archive, pages or records; as samples. Measured at 1,000 games."""
-A_GAME_READ = 30 << 10
-"""Bytes of a game in memory."""
-FILTERS = 1040
-"""Sum of the filters of all layers of Amazons-Net, at the published width."""
 
 
 class AmazonsShown(Params):
@@ -108,38 +100,6 @@ def _score(words: str, match: str, opponent: str) -> Figure:
     figure = _amazons(words, "score", "match.json", f"{match}.score", "match")
     trained = printed_words if "Amazons-Net" in words else None
     return replace(figure, named={f"amazons_match.matches.{match}.b": opponent}, trained=trained)
-
-
-def _disk(stage: str, item: str, params: Mapping[str, Any]) -> float:
-    games = params.get("amazons_archive", {}).get("games", 0)
-    if stage in ("amazons_archive", "amazons_crawl", "amazons_parse"):
-        return float(games * A_GAME)
-    if stage == "amazons_samples":
-        return float(games * A_GAME_OF_SAMPLES * (params["amazons_samples"]["size"] / 10) ** 2)
-    return _net(item, params) if stage == "amazons_train" else 0.0
-
-
-def _net(name: str, params: Mapping[str, Any]) -> float:
-    """Return the bytes of a trained net; in the published nets most weights are in the policy's dense layer."""
-    if name == "residual":
-        net = params["amazons_residual"]
-        return float(4 * 18 * net["blocks"] * net["channels"] ** 2)
-    own = params["amazons_train"]
-    cells = params["amazons_samples"]["size"] ** 2
-    return float(4 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3)
-
-
-def _memory(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
-    """Return the bytes of records, samples and training; a sample has two positions, before move and arrow."""
-    if stage in ("amazons_parse", "amazons_samples"):
-        return float(params.get("amazons_archive", {}).get("games", 0) * A_GAME_READ)
-    if stage != "amazons_train":
-        return 0.0
-    samples = _disk("amazons_samples", "", params)
-    own = params["amazons_residual" if item == "residual" else "amazons_train"]
-    filters = (2 * own["blocks"] + 1) * own["channels"] if item == "residual" else FILTERS * own["width"]
-    outputs = 2 * own["batch"] * filters * params["amazons_samples"]["size"] ** 2
-    return samples if gpu else samples + training_bytes(_net(item, params) / 4, outputs)
 
 
 SYSTEM = System(
@@ -217,21 +177,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.amazons:charts",
     pictures=("amazons-phases",),
     boards=Boards(AmazonsShown, "pipeline_src.report.positions.amazons:boards"),
-    curves=("train/*.csv",),
-    sizes=Sizes(
-        _disk,
-        _memory,
-        {
-            "amazons_archive": 350,
-            "amazons_parse": 240,
-            "amazons_samples": 240,
-            "amazons_train": 690,
-            "amazons_evaluate": 520,
-            "amazons_match": 630,
-            "amazons_calibration": 630,
-        },
-        frozenset({"amazons_train", "amazons_evaluate"}),
-    ),
     flow=Flow(
         "Bring Amazons-Net up to date, from the crawl to the matches; push and publish.",
         "The same for Amazons-Net alone, from the crawl to the matches; runs when asked to.",

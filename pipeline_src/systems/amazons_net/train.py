@@ -11,22 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, TQDMProgressBar
+from lightning.pytorch.loggers import CSVLogger, Logger
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import StepSeed, torch_seed
 from pipeline_src.learning.fit import Curves, by_step, fit
-from pipeline_src.learning.lightning import (
-    Callback,
-    CSVLogger,
-    EarlyStopping,
-    LightningModule,
-    Logger,
-    ModelCheckpoint,
-    OptimizerLRScheduler,
-    TQDMProgressBar,
-    Trainer,
-)
 from pipeline_src.learning.ranks import level, summed
 from pipeline_src.project.code import digest
 from pipeline_src.systems.amazons_net.data import AmazonsData, NetInput, Plan, StepInput

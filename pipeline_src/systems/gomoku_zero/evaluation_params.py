@@ -133,25 +133,20 @@ class GomokuEvaluateParams(GomokuPlayers):
         return sorted({*generations[:: self.every], generations[-1]})
 
 
-def teacher_words(params: Mapping[str, Any]) -> str:
-    """Return in words who taught the net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
+def origin_words(params: Mapping[str, Any]) -> str:
+    """Return in words how the net began, with the tree of params.yaml; empty if the tree does not say.
 
-    Or ``from nothing but fours``, whose search finds wins that the net has not learnt. Empty if the tree does not say.
+    ``from nothing``, or ``from nothing but fours``, whose search finds wins that the net has not learnt.
     """
     section = params.get("gomoku_self_play")
     if not section:
         return ""
-    teacher = section.get("teacher")
-    if teacher:
-        return f"taught by {teacher['player'].partition(':')[0]}"
     return "from nothing but fours" if section.get("fours") else "from nothing"
 
 
 def data_words(params: Mapping[str, Any]) -> str:
     """Return in words whose games the nets learn from; empty if the tree of params.yaml does not say."""
-    words = teacher_words(params)
-    teacher = words.removeprefix("taught by ")
-    return words and ("its own games" if teacher == words else f"games of {teacher}, then its own")
+    return "its own games" if params.get("gomoku_self_play") else ""
 
 
 def player_words(params: Mapping[str, Any], best: bool = True) -> str:
@@ -170,6 +165,6 @@ def player_words(params: Mapping[str, Any], best: bool = True) -> str:
         f"{net} with {' '.join(options)}" if options else net,
         f"{section['simulations']} simulations" if "simulations" in section else "",
         "Gumbel search" if section.get("search") == "gumbel" else "",
-        teacher_words(params),
+        origin_words(params),
     ]
     return ", ".join(filter(None, parts))

@@ -173,22 +173,6 @@ class GomokuNet(NetKind):
     """Sizes of the line net, which reads the present position alone."""
 
 
-class GomokuTeacher(Params):
-    """A player without a net, whose games against itself are those of the first generation."""
-
-    player: Text
-    """Text of the player, see `zugwerk players gomoku`; limited by nodes or depth, not by time."""
-    games: Count
-    """Number of games in the first generation."""
-    area: Whole = 0
-    """Side of the central square that contains the random stones of the openings; 0 is the whole board."""
-    slips: Fraction = 0.1
-    """Share of plies at which a random cell near the stones is played instead of the teacher's move, which remains the
-    policy target."""
-    slip_plies: Whole = 30
-    """Number of plies of a game, from its start, in which there are slips."""
-
-
 class GomokuSelfPlay(Params):
     """Self-play of the best player."""
 
@@ -197,8 +181,6 @@ class GomokuSelfPlay(Params):
     rounds: Count = 1
     """Number of rounds in which a generation plays its games. The net trains after each, and the trained net plays the
     next one; the gate comes at the end. Published: 1."""
-    teacher: GomokuTeacher | None = None
-    """Player of the first generation; null, from nothing: a search with even priors and value 0."""
     search: Search = "puct"
     """Search of self-play. ``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few
     simulations; published: puct."""
@@ -251,8 +233,8 @@ class GomokuSelfPlay(Params):
 
     @model_validator(mode="after")
     def _divides_its_games(self) -> Self:
-        if self.games % self.rounds or (self.teacher and self.rounds > 1):
-            raise ValueError(f"rounds must divide games, {self.games}, and be 1 with a teacher, not {self.rounds}")
+        if self.games % self.rounds:
+            raise ValueError(f"rounds must divide games, {self.games}, not {self.rounds}")
         return self
 
 
@@ -384,8 +366,6 @@ class Setting(Params):
             raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
         if self.game.smaller is not None and not self.gate.always:
             raise ValueError("game.smaller needs gate.always: true; a best player without a net is made for one board")
-        if self.game.start is not None and self.self_play.teacher is not None:
-            raise ValueError("game.start: a model plays the first generation, so self_play.teacher has to be null")
         line, window = parse_variant(self.game.variant)[0], self.net.lines.window
         if self.self_play.fours and not 3 <= line <= 5:
             raise ValueError(

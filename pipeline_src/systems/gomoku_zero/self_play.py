@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena.balance import central_cells
 from pipeline_src.arena.journal import Journal, each_kept, pack, unpack
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku, kernels
@@ -25,7 +24,6 @@ from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, P
 from pipeline_src.systems.gomoku_zero.evaluator import even, open_evaluator, prepare_model
 from pipeline_src.systems.gomoku_zero.files import Work
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
-from pipeline_src.systems.gomoku_zero.teacher import make_teacher, play_taught
 from pipeline_src.systems.gomoku_zero.window import extend_window, make_games, open_window, write_window
 
 SIGN = {"first": 1, "draw": 0, "second": -1}
@@ -47,9 +45,7 @@ def play_round(work: Work) -> None:
     """Let the best player play itself; write the round's ``new`` games and its ``window``."""
     params, rules = work.setting.self_play, work.setting.game
     model = prepare_model(work.player, params.backend, work.folder) if work.player else None
-    if model is None and params.teacher:
-        make_teacher(params.teacher)  # an error before any game
-    tasks = {str(number): (number,) for number in range(_count_games(model, params))}
+    tasks = {str(number): (number,) for number in range(params.games // params.rounds)}
     searched = model is not None and not model.name.endswith(TABLE)  # by a net that answers in batches
     together = lock_step(params) if searched else 1
     title = f"generation {work.number:02d}: self-play"
@@ -79,7 +75,7 @@ def lock_step(params: GomokuSelfPlay) -> int:
 
 
 def play_games(model: Path | None, work: Work, tasks: list[tuple[int]]) -> list[str]:
-    """Play the games of a round with these numbers; without a ``model``, by the teacher or a search with even priors.
+    """Play the games of a round with these numbers; without a ``model``, by a search with even priors.
 
     Returns:
         For each game, packed: ``actions`` and ``winner`` (1 the first player, -1 the second, 0 a draw), ``policies``
@@ -94,13 +90,9 @@ def _in_lock_step(model: Path | None, work: Work, tasks: list[tuple[int]]) -> li
     setting, params, rules, evaluations = work.setting, work.setting.self_play, work.setting.game, 0
     game: Any = gomoku
     start = game.initial_state(rules.size_of(work.number), rules.variant)
-    before = work.index * _count_games(model, params)
+    before = work.index * (params.games // params.rounds)
     seeds = [[setting.seed, streams.SELF_PLAY, work.number, before + number] for (number,) in tasks]
-    if model is None and params.teacher:
-        cells = central_cells(start.board.shape[0], params.teacher.area)
-        played = [_opening(game, start, np.random.default_rng(seed), params.opening_plies, cells) for seed in seeds]
-        play_taught(start, params.teacher, played)
-    elif model is None:
+    if model is None:
         played = play_self(game, start, even, params, seeds)
     else:
         net = open_evaluator(model, params.backend, params.chunk)
@@ -125,11 +117,6 @@ def _in_lock_step(model: Path | None, work: Work, tasks: list[tuple[int]]) -> li
 def with_fours(net: EvaluateBatch, params: GomokuSelfPlay) -> EvaluateBatch:
     """The net, or together with a search by fours whose answers do not depend on the positions before."""
     return ProvingEvaluator(net, params.fours, alone=True) if params.fours else net
-
-
-def _count_games(model: Path | None, params: GomokuSelfPlay) -> int:
-    """Number of games in a round."""
-    return params.teacher.games if model is None and params.teacher else params.games // params.rounds
 
 
 @dataclass

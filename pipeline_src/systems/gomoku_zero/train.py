@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from lightning.pytorch import LightningModule
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 from torch.optim import Optimizer
@@ -23,7 +24,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.checkpoints import own_folder
 from pipeline_src.learning.fit import Curves, fit
-from pipeline_src.learning.lightning import LightningModule
 from pipeline_src.learning.ranks import Share, share, summed
 from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.project.code import digest

@@ -1,34 +1,13 @@
 """Self-learning on growing boards declares itself."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pipeline_src.project.params import Named
-from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, Sizes, System
-from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY, training_memory, weights
+from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, System
+from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY
 from pipeline_src.systems.gomoku_zero.params import GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams, player_words
 from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger
 
 REPORT = "artifacts/reports/growing/evaluate.json"
-TRAINED = ("growing_first", "growing_board")
-
-
-def _size(item: str, params: Mapping[str, Any]) -> int:
-    return int(item or params["growing_first"]["size"])
-
-
-def _disk(stage: str, item: str, params: Mapping[str, Any]) -> float:
-    if stage not in TRAINED:
-        return 0.0
-    board = params["growing_larger"][item] if item else params["growing_first"]
-    return float(board["generations"] * 4 * weights(params["growing_net"], _size(item, params)))
-
-
-def _memory(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
-    if gpu or stage not in TRAINED:
-        return 0.0
-    return training_memory(params["growing_net"], params["growing_train"]["batch"], _size(item, params))
 
 
 SYSTEM = System(
@@ -84,8 +63,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.growing:charts",
     pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
     boards=Boards(PlyShown, "pipeline_src.report.positions.gomoku:growing_boards", "A position on the largest board."),
-    curves=("boards/*.csv",),
-    sizes=Sizes(_disk, _memory, dict.fromkeys((*TRAINED, "growing_evaluate"), 660)),
     flow=Flow(
         "Bring the boards up to date, from the smallest to the largest, then their evaluation; push and publish.",
         "Self-learning on growing boards, a task for each board, then its evaluation; runs when asked to.",

@@ -1,17 +1,12 @@
 """The search depth chosen by a net declares itself."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from pipeline_src.project.params import Params, Whole
-from pipeline_src.project.systems import Boards, Claim, Figure, Flow, Sizes, System
+from pipeline_src.project.systems import Boards, Claim, Figure, Flow, System
 from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams, DepthMatchParams
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams, DepthSplitParams, DepthTrainParams
 
 REPORTS = "artifacts/reports/depth"
 ENGINE_GAMES = "engine games"
-A_GAME = 14_500
-"""Bytes of a game with its labels."""
 
 
 class DepthShown(Params):
@@ -31,14 +26,6 @@ def _depth(words: str, unit: str, key: str, published: float | None = None) -> F
 
 def _depth_match(words: str, unit: str, key: str, published: float | None = None) -> Figure:
     return Figure(words, unit, f"{REPORTS}/match.json", key, "depth_match", published, ENGINE_GAMES)
-
-
-def _disk(stage: str, _item: str, params: Mapping[str, Any]) -> float:
-    return float(params["depth_label"]["games"] * A_GAME) if stage == "depth_label" else 0.0
-
-
-def _memory(stage: str, _item: str, params: Mapping[str, Any], _gpu: bool) -> float:
-    return _disk("depth_label", "", params) if stage in ("depth_train", "depth_evaluate") else 0.0
 
 
 SYSTEM = System(
@@ -118,8 +105,6 @@ SYSTEM = System(
     charts="pipeline_src.report.charts.depth:charts",
     pictures=("depth-matches",),
     boards=Boards(DepthShown, "pipeline_src.report.positions.depth:boards"),
-    curves=("train/*.csv",),
-    sizes=Sizes(_disk, _memory, {"depth_train": 630, "depth_match": 580}, frozenset({"depth_train"})),
     flow=Flow(
         "Bring the search depth's labels, models, evaluation and matches up to date; push and publish.",
         "The net that chooses the search depth, from labels to matches, a task for each model; runs when asked to.",

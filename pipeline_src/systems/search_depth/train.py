@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from lightning.pytorch import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.special import log_ndtr
@@ -17,7 +19,6 @@ from torch.special import log_ndtr
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import own_folder, torch_seed
 from pipeline_src.learning.fit import Curves, by_step, fit
-from pipeline_src.learning.lightning import LightningModule, OptimizerLRScheduler
 from pipeline_src.learning.ranks import share, summed
 from pipeline_src.project.code import digest
 from pipeline_src.systems.search_depth.batches import DepthBatch, DepthBatches, balance, class_counts, read_planes

@@ -2,12 +2,12 @@
 
 import { h, put, notice } from "./dom.js";
 
-const PAGES = [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"], ["runs", "Runs"]];
+const PAGES = [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"]];
 const main = document.getElementById("main"), nav = document.getElementById("nav"), theme = document.getElementById("theme");
 const links = new Map(PAGES.map(([name, title]) => [name, h("a", { href: `#/${name}` }, title)]));
 let leave = null, number = 0;
 
-nav.append(...links.values());
+nav.append(...links.values(), h("a", { href: "/api/report", target: "_blank", rel: "noopener" }, "Report"));
 
 function place() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");

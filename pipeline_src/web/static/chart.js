@@ -77,7 +77,7 @@ export class Chart {
   /** The template for these options, without the rows. */
   spec(template, theme, width) {
     const { series, x, y, height, rule, onpick } = this.options, names = series.map((one) => one.name), longest = Math.max(0, ...names.map((name) => name.length));
-    const color = { field: "series", type: "nominal", scale: { domain: names, range: series.map(colourOf) }, legend: this.options.legend || names.length > 1 ? { columns: Math.max(1, Math.floor(width / (6.2 * longest + 40))) } : null };
+    const color = { field: "series", type: "nominal", scale: { domain: names, range: series.map(colourOf) }, legend: names.length > 1 ? { columns: Math.max(1, Math.floor(width / (6.2 * longest + 40))) } : null };
     const anchors = { DATA: [], TITLE: "", X: "x", Y: "y", X_LABEL: x.label || null, Y_LABEL: null, COLOR: color, STROKE_DASH: { value: [1, 0] }, PLOT_WIDTH: width, PLOT_HEIGHT: height, ZOOM_AND_PAN: { name: "grid", select: { type: "interval", zoom: "wheel![event.ctrlKey]" }, bind: "scales" } };
     const spec = fill(template, Object.fromEntries(Object.entries(anchors).map(([key, one]) => [`<DVC_METRIC_${key}>`, one]))), line = spec.layer.at(-1), place = { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative", title: null } };
     const domain = (axis) => axis.min === undefined ? {} : { domain: [axis.min, axis.max] }, places = this.places();

@@ -3,7 +3,7 @@ import pytest
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.gomoku_zero import evaluation as event
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings, data_words, teacher_words
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings, data_words, origin_words
 
 
 @pytest.mark.parametrize(("games", "nodes"), [(0, []), (3, [1500, 2250, 3375])])
@@ -23,9 +23,8 @@ def test_quick_judge_games_decide_which_openings_are_level(monkeypatch, games, n
         ({}, "", ""),
         ({"fours": 0}, "from nothing", "its own games"),
         ({"fours": 40}, "from nothing but fours", "its own games"),
-        ({"fours": 40, "teacher": {"player": "engine:nodes=9"}}, "taught by engine", "games of engine, then its own"),
     ],
 )
-def test_words_name_what_taught_the_net(section, words, data):
+def test_words_name_how_the_net_began(section, words, data):
     params = {"gomoku_self_play": section}
-    assert (teacher_words(params), data_words(params)) == (words, data)
+    assert (origin_words(params), data_words(params)) == (words, data)

@@ -58,10 +58,6 @@ START = {"file": "model.pt", "sha256": "0" * 64}
             {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
             "smaller needs gate.always",
         ),
-        (
-            {"gomoku_game": {"start": START}, "gomoku_self_play": {"teacher": {"player": "random", "games": 10}}},
-            "game.start: a model plays the first generation, so self_play.teacher has to be null",
-        ),
         ({"gomoku_game": {"start": START | {"sha256": "0"}}}, "gomoku_game.start.sha256"),
         ({"gomoku_self_play": {"rounds": 3}}, "rounds must divide games, 10"),
         ({"gomoku_self_play": {"simulations": 0}}, "simulations must be at least 1"),
