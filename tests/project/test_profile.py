@@ -80,7 +80,7 @@ def test_keys_outside_profiles_keep_the_users_values(project, way):
     (project / "params.yaml").write_text(OWN)
     for name in way:
         assert len(switch_profile(name, project).splitlines()) == 1
-        assert read(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml.safe_load(LAPTOP)["crawl"]
+        assert read(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml12.parse(LAPTOP)["crawl"]
     assert (project / "params.yaml").read_text() == OWN
     switch_profile("smoke", project)
     edit(project, ("me@a.example", "you@a.example"), ("seed: 1", "seed: 5"))

@@ -357,7 +357,7 @@ def moved(to, status=302):
     return Answer(status, "text/html", b"<html>moved</html>", (f"Location: {to}",))
 
 
-def test_redirects_to_the_same_page_are_followed_and_others_are_a_failed_record_each(tmp_path):
+def test_a_wrong_redirect_is_one_failed_record(tmp_path):
     """A wrong redirect neither ends the crawl nor keeps the next one from getting the record."""
     routes, wrong = Routes(site_of(games(), tmp_path)), True
     loop, forbidden, login, elsewhere = (game.gid for game in games()[:4])
