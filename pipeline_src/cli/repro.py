@@ -1,8 +1,9 @@
 """``zugwerk repro``: the graph, independent targets side by side, with live progress in a terminal."""
 
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,6 @@ def repro(
 
     Ends with a verdict: whether the headline figures agree with those committed of the same profile.
     """
-    import signal
-
     from rich.console import Console
 
     from pipeline_src.project.new import require_checkout
@@ -45,12 +44,12 @@ def repro(
     from pipeline_src.project.repro import repro as bring
     from pipeline_src.report.keep import agreement
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    begin = time.monotonic()
+    begin, made = time.monotonic(), list["Schedule"]()
 
     @contextmanager
     def show(schedule: "Schedule") -> "Iterator[Watch]":
+        made.append(schedule)
         if not console.is_terminal:
             yield Lines(schedule, console)
             return
@@ -60,12 +59,33 @@ def repro(
         with Live(console=console, get_renderable=lines.table, transient=True):
             yield lines
 
-    outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
+            signal.signal(number, _interrupt)
+    try:
+        outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
+    except KeyboardInterrupt as error:
+        came = signal.Signals(*error.args or (signal.SIGINT,))
+        with suppress(OSError):  # the terminal is gone
+            typer.echo(f"ended by {came.name}: {_left(*made)}; run the same command again to go on", err=True)
+        raise typer.Exit(128 + came) from None
     counts = [(state, sum(one.state == state for one in outcomes)) for state in ("ran", "restored", "up to date")]
     told = ", ".join(f"{count} {state}" for state, count in counts if count)
     console.print(f"{len(outcomes)} targets: {told}; {_clock(time.monotonic() - begin)}")
     for line in agreement():
         console.print(line)
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def _left(schedule: "Schedule | None" = None) -> str:
+    """What an ended run has done and stopped; nothing had begun without a schedule."""
+    if schedule is None:
+        return "no target had begun"
+    done = f"{len(schedule.outcomes)} of {len(schedule.before)} targets are done and kept"
+    return ", ".join([done, *(f"{target} was stopped" for target in schedule.since)])
 
 
 class Lines:

@@ -251,13 +251,17 @@ def test_the_command_prints_progress_and_fails_with_status_1(checkout: Path) -> 
 @pytest.mark.slow
 def test_an_interrupted_or_killed_run_leaves_no_process_and_resumes(checkout: Path) -> None:
     add_hanging(checkout)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
         with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
             wait_for(lambda: both_are_up(checkout))
             one.send_signal(number)
-            assert one.wait(timeout=120) == (-number if number == signal.SIGKILL else 130)
+            assert one.wait(timeout=120) == (-number if number == signal.SIGKILL else 128 + number)
             if number == signal.SIGKILL:
                 wait_for(lambda: is_gone(checkout))
+            else:
+                stopped = "toy_hang was stopped, toy_sleep was stopped; run the same command again to go on"
+                told = f"ended by {number.name}: 0 of 2 targets are done and kept, {stopped}"
+                assert one.stdout.read().splitlines()[-1] == told
             assert is_gone(checkout)
         assert not holds_lock(checkout, "toy_")
         for name in ("pids.txt", "asleep"):
