@@ -75,6 +75,8 @@ class Fetcher:
         self._base_url = base_url
         self._api_url = api_url
         self._silent = 0
+        self._refused: dict[str, FetchError] = {}
+        """Failures by a redirect, which does not change when another way asks for the same page."""
         self.asked: Counter[str] = Counter()
         """Number of pages requested, by kind; a retried one counts once."""
         self.answered = False
@@ -128,6 +130,8 @@ class Fetcher:
         if self.offline:
             self.missed = True
             raise NotKept
+        if key in self._refused:
+            raise self._refused[key]
         self.asked[kind] += 1
         try:
             return await self._ask(key, Once(read), keep, again)
@@ -135,23 +139,30 @@ class Fetcher:
             self.answered = False
 
     async def _ask(self, key: str, read: Callable[[bytes], T], keep: bool, again: bool) -> T:
-        status, body, why = await self._download(key, read, again)
-        self._silent = self._silent + 1 if status == NO_ANSWER else 0
+        asked = Asked(self.url(key), self._optional)
+        status, body, why = await self._download(key, asked, read, again)
+        # A site that redirects does answer, even if nobody does where it redirects to.
+        self._silent = self._silent + 1 if status == NO_ANSWER and not asked.followed else 0
         if self._silent >= SILENT_LIMIT:
-            raise WayFailed(f"{self.url(key)} does not answer: {why}")
+            raise WayFailed(f"{asked.url} does not answer: {why}")
+        if asked.refused:
+            self._refused[key] = FetchError(asked.url, status, body, why)
+            raise self._refused[key]
         if status != 200:
-            raise FetchError(self.url(key), status, body, why)
+            raise FetchError(asked.url, status, body, why)
         try:
             value = read(body)
         except PageError as error:
-            raise FetchError(self.url(key), status, body, str(error)) from None
+            raise FetchError(asked.url, status, body, str(error)) from None
         if keep:
             self._journal.add(key, body)
         return value
 
-    async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
+    async def _download(
+        self, key: str, asked: Asked, read: Callable[[bytes], object], again: bool
+    ) -> tuple[int, bytes, str]:
         """Status, body and, unless the status is 200, the reason; Scrapy retries and redirects."""
-        begun, asked = time.time(), Asked(self.url(key), self._optional)
+        begun = time.time()
         meta = {ASKED: asked} | ({"read": read} if again else {"max_retry_times": 0})
         try:
             response = await self._spider.crawler.engine.download_async(Request(asked.url, meta=meta))
@@ -161,10 +172,14 @@ class Fetcher:
         except IgnoreRequest as error:
             if not asked.followed:
                 raise WayFailed(f"{asked.url} is not to be fetched: {error}") from None
-            status, body, why = 302, b"", f"redirected to {asked.followed}, which is not to be fetched: {error}"
+            asked.refused = f"redirected to {asked.followed}, which is not to be fetched: {error}"
+            status, body, why = 302, b"", asked.refused
         except Exception as error:  # any error of the network, or less than the whole page
             status, body, why = NO_ANSWER, b"", str(error).rstrip(".") or type(error).__name__
+            if asked.followed:
+                why = f"redirected to {asked.followed}, which does not answer: {why}"
         with open(self._log, "a", encoding="utf-8") as log:
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begun))
-            log.write(f"{stamp}\t{time.time() - begun:.3f}\t{status}\t{len(body)}\t{key}\n")
+            failed = "" if status == 200 else " ".join(why.split())
+            log.write(f"{stamp}\t{time.time() - begun:.3f}\t{status}\t{len(body)}\t{key}\t{failed}\n")
         return status, body, why

@@ -13,6 +13,7 @@ from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
 from pipeline_src import __version__
+from spiders.retrying import LONGEST_PAUSE_S, seconds_of
 
 ROBOT = "zugwerk"
 """Name in the user agent, and for robots.txt."""
@@ -74,6 +75,8 @@ class Manners(RobotsTxtMiddleware):
             )
             logging.getLogger(__name__).error(why)  # Scrapy's commands do not report ignored requests
             raise IgnoreRequest(why)
+        # One queue for all addresses of a site, so that a redirect to another one waits, too.
+        request.meta.setdefault("download_slot", (urlsplit(request.url).hostname or "").removeprefix("www."))
         await super().process_request(request)
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
@@ -87,8 +90,9 @@ class Manners(RobotsTxtMiddleware):
         super().process_request_2(rp, request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Begin the pause before the next request."""
-        self._pace(request)
+        """Begin the pause before the next request, which a redirect may wish to be longer."""
+        wish = seconds_of(response.headers.get("Retry-After")) if 300 <= response.status < 400 else 0.0
+        self._pace(request, min(wish, LONGEST_PAUSE_S))
         return response
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
@@ -105,11 +109,11 @@ class Manners(RobotsTxtMiddleware):
         self._away[netloc] = f"does not come ({str(exc).rstrip('.') or type(exc).__name__})"
         super()._robots_error(exc, netloc)
 
-    def _pace(self, request: Request) -> None:
-        host = urlsplit(request.url)
-        slot = self.crawler.engine.downloader.slots.get(host.hostname or "")
+    def _pace(self, request: Request, least: float = 0.0) -> None:
+        slot = self.crawler.engine.downloader.slots.get(request.meta["download_slot"])
         if slot is None:
             return
         slot.lastseen = monotonic()
         latency = request.meta.get("download_latency", 0.0) if self._delay else 0.0
-        slot.delay = max(self._delay, min(latency, LONGEST_DELAY_S), self._asked.get(host.netloc, 0.0))
+        asked = self._asked.get(urlsplit(request.url).netloc, 0.0)
+        slot.delay = max(self._delay, min(latency, LONGEST_DELAY_S), asked, least)

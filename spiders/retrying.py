@@ -48,10 +48,10 @@ class BackoffRetryMiddleware(RetryMiddleware):
         if isinstance(self.crawler.spider, GameSpider):
             self.crawler.spider.fetch.answered = False  # a crawl that is to end does not wait for this
         pause = self.crawler.settings.getfloat("RETRY_BACKOFF_S") * 2.0 ** (again.meta["retry_times"] - 1)
-        await asyncio.sleep(min(max(pause, _seconds(wish) if pause else 0.0), LONGEST_PAUSE_S))
+        await asyncio.sleep(min(max(pause, seconds_of(wish) if pause else 0.0), LONGEST_PAUSE_S))
 
 
-def _seconds(wish: bytes | None) -> float:
+def seconds_of(wish: bytes | None) -> float:
     """Seconds of a ``Retry-After``, a number or a date; otherwise 0."""
     text = (wish or b"").decode("latin-1").strip()
     if text.isascii() and text.isdigit():

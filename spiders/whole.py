@@ -12,6 +12,7 @@ from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
+from pipeline_src.records.rejects import shown
 from spiders.pages import PageError
 
 CUT_OFF = "cut off"
@@ -54,10 +55,10 @@ class FollowSamePage(RedirectMiddleware):
         try:
             followed = super().process_response(request, response)
         except IgnoreRequest:
-            asked.refused = f"redirected more than {self.max_redirect_times} times, the last time to {to}"
+            asked.refused = f"redirected more than {self.max_redirect_times} times, the last time to {shown(to)}"
             return response
         except ValueError as error:
-            asked.refused = f"redirected to {to!r}, which is no address ({error})"
+            asked.refused = f"redirected to {shown(to)}, which is no address ({error})"
             return response
         if isinstance(followed, Request):
             if not same_page(asked.url, followed.url, asked.optional):
@@ -68,7 +69,9 @@ class FollowSamePage(RedirectMiddleware):
                 asked.followed = followed.url
                 return followed
         elif 300 <= response.status < 400:
-            asked.refused = f"status {response.status}, to {to or 'nowhere'}"
+            asked.refused = (
+                f"redirected with status {response.status} {f'to {shown(to)}' if to else 'without an address'}"
+            )
         return response
 
 

@@ -100,10 +100,34 @@ class Rehearsal:
         self._make("amazons_crawl")
         self._make("amazons_parse")
 
+    def run_redirected(self, moved, max_failures):
+        """Many failures and redirects: three crawls are killed, one gets what can be had, the next the rest.
+
+        Returns the server, and the records that came before the wrong redirects ended, by gid.
+        """
+        with serving(self.site, failing=0.2, moved=moved, host=HOST) as server:
+            self.port = server.port
+            self._note(server)
+            self._params(ways=["lists"], backoff_s=0.02, max_failures=max_failures)
+            for part in (0.5, 1.0, -1):
+                self._stop(server, Trap("record", part, after=len(self.site.games) // 5), signal.SIGKILL)
+            self._crawl()
+            before = self.stored()
+            server.mended = True
+            self._crawl()
+        return server, before
+
+    def stored(self):
+        """The records that the crawls brought, by gid."""
+        from pipeline_src.records.raw import read_raw
+
+        games = read_raw(self.folder / "artifacts/raw/amazons/live")
+        return {game.gid: game.body for game in games if game.status == 200}
+
     def _note(self, server):
         server.asked = self.asked
 
-    def _params(self, delay_s=None, ways=("text", "lists", "api"), max_games=0):
+    def _params(self, delay_s=None, ways=("text", "lists", "api"), max_games=0, **crawl):
         url = f"http://{HOST}:{self.port}"
         tree = yaml12.parse((ROOT / "params.yaml").read_text())
         tree["crawl"] |= {
@@ -113,9 +137,10 @@ class Rehearsal:
             "delay_s": self.delay_s if delay_s is None else delay_s,
             "backoff_s": 0.2,
             "store": str(self.folder / "store"),
+            **crawl,
         }
-        crawl = {"source": "artifacts/raw/amazons/live", "ways": list(ways), "max_games": max_games}
-        tree["amazons_crawl"] |= crawl
+        games = {"source": "artifacts/raw/amazons/live", "ways": list(ways), "max_games": max_games}
+        tree["amazons_crawl"] |= games
         tree["amazons_parse"] |= {"variants": ["standard", "cross"]}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "params.yaml").write_text(yaml12.dump(tree))

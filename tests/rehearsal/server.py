@@ -31,6 +31,30 @@ MOODS = {
 }
 """Answers in place of a page; the connection is closed for None. The third and the fourth come for records alone."""
 
+RIGHT = {
+    "relative": (301, "{name}{more}"),
+    "absolute": (302, "http://{host}{path}{more}"),
+    "no scheme": (307, "//{host}{path}{more}"),
+    "www": (308, "http://www.{host}{path}{more}"),
+    "session": (302, "{path};jsessionid=0A1B{query}"),
+    "chain": (303, "{path}{more}"),
+    "itself": (302, "{path}{query}"),
+}
+"""Status and address of a redirect to the same page, which comes there; after three redirects by a chain."""
+WRONG = {
+    "login": (302, "/jsp/login/index.jsp?then={path}"),
+    "forbidden": (302, "{path}{more}&forbidden"),
+    "loop": (301, "{path}{query}"),
+    "other host": (302, "http://elsewhere.example{path}{query}"),
+    "other page": (301, "{path}/../../1/game1.txt"),
+    "endless": (303, "{path}{more}"),
+    "no address": (302, None),
+    "bad address": (307, "http://["),
+    "no TLS": (308, "https://{host}{path}{more}"),
+}
+"""The same for those by which the page does not come."""
+FORBIDDEN = b"Disallow: /*&forbidden\n"
+
 
 @dataclass
 class Asked:
@@ -63,11 +87,16 @@ class Trap:
 class Server(server.Server):
     """Serves a site on loopback."""
 
-    def __init__(self, site, port=0, failing=0.0):
+    def __init__(self, site, port=0, failing=0.0, moved=0.0, host=""):
+        """``moved`` of the pages are redirected by a server named ``host``, half of them wrongly."""
         super().__init__(("127.0.0.1", port), self.reply)
         self.site = site
         self.port = self.server_address[1]
         self.failing = failing
+        self.moved = moved
+        self.host = f"{host}:{self.port}"
+        self.mended = False
+        """Whether there are no wrong redirects any more."""
         self.asked = []
         self.times = Counter()
         self.trap = None
@@ -89,6 +118,34 @@ class Server(server.Server):
             return ""
         return list(MOODS)[int(number / self.failing * len(MOODS))]
 
+    def way_of(self, target):
+        """Name how a page is redirected, in `RIGHT` or `WRONG`; empty if it is not."""
+        number = int(hashlib.sha256(f"moved {target}".encode()).hexdigest()[:8], 16) / 2**32
+        if number >= self.moved or target.startswith(("/robots.txt", "/api")):
+            return ""
+        group = RIGHT if number < self.moved / 2 else () if self.mended else WRONG
+        return list(group)[int(2 * number / self.moved % 1 * len(group))] if group else ""
+
+    def redirect(self, target):
+        """Return the redirect in place of a page, or the page's own target."""
+        asked, _, hops = target.replace(";jsessionid=0A1B", "").replace("&forbidden", "").partition("hop=")
+        own, hops = asked.rstrip("?&"), int(hops or (";" in target))
+        way = self.way_of(own)
+        once = way in RIGHT and hops >= (3 if way == "chain" else 1)
+        if not way or once or (way == "itself" and self.times[target] > 1):
+            return own
+        status, to = (RIGHT | WRONG)[way]
+        path, _, query = own.partition("?")
+        words = {
+            "path": path,
+            "name": path.rpartition("/")[2],
+            "query": query and f"?{query}",
+            "more": f"?{query}{query and '&'}hop={hops + 1}",
+            "host": self.host,
+        }
+        headers = () if to is None else (f"Location: {to.format(**words)}",)
+        return server.Answer(status, HTML, b"<html><body>moved</body></html>", headers)
+
     def reply(self, target):
         """Return the answer for a target."""
         if self.dropped:
@@ -96,8 +153,12 @@ class Server(server.Server):
         with self.lock:
             at = time.monotonic()
             kind = next((kind for path, kind in KINDS.items() if target.partition("?")[0].startswith(path)), "else")
-            answer = self.site.answer(target)
             self.times[target] += 1
+            answer = self.redirect(target)
+            if isinstance(answer, str):
+                answer = self.site.answer(answer)
+            if kind == "robots.txt":
+                answer = answer._replace(body=answer.body + FORBIDDEN)
             mood = self.mood(target, kind)
             if mood and (mood not in ("nothing", "page") or kind in ("record", "page of records")):
                 answer = MOODS[mood]

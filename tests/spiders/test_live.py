@@ -399,3 +399,63 @@ def test_reasons_of_retries_are_few(tmp_path):
     with served(site) as (url, _):
         status, said = crawl(tmp_path, url)
     assert (status, "10 requests again (10 no record)" in said) == (0, True), said
+
+
+def test_redirects_to_where_nobody_answers_do_not_make_a_site_silent(tmp_path):
+    """A later crawl asks for nothing but such records, one after the other."""
+    routes = Routes(site_of(games()[:12], tmp_path))
+    wrong = {game.gid for game in games()[:4]}
+
+    def site(target):
+        there = routes(target)
+        return moved(f"https://{host}{target}?tls") if gid_of(target) in wrong else there
+
+    with served(site) as (url, asked):
+        host = url.removeprefix("http://")
+        for _ in range(2):
+            del asked[:]
+            status, said = crawl(tmp_path, url, ways=["lists"], crawl={"retries": 0, "max_failures": 0.5})
+            assert status == 0, said
+            assert "4 records failed, the last: " in said
+            assert f"redirected to https://{host}/servlet/sgf/" in said
+            assert "which does not answer: " in said
+            assert wrong <= set(records_asked_for(asked))
+
+
+def test_no_second_way_asks_for_a_page_that_is_redirected(tmp_path):
+    routes = Routes(site_of(games(), tmp_path))
+    with served(lambda target: moved("/login") if gid_of(target) else routes(target)) as (url, asked):
+        status, said = crawl(tmp_path, url)
+    assert (status, "by lists: 5 records failed" in said, "; by text" in said) == (0, True, True), said
+    singly = records_asked_for(asked)
+    assert len(singly) == len(set(singly))
+    log = (tmp_path / "work/amazons_crawl/fetches.log").read_text().splitlines()
+    assert sum(line.endswith(f"\tredirected to another page, {url}/login") for line in log) == len(singly)
+
+
+@pytest.mark.slow
+def test_redirects_wait_as_long_as_other_requests(tmp_path):
+    """Also to another name of the site; and longer where a redirect says so."""
+    routes, times = Routes(site_of(games()[:5], tmp_path)), []
+
+    def site(target):
+        times.append((time.monotonic(), target))
+        time.sleep(0.1 if "www" in target else 0.0)
+        if gid_of(target) and "www" not in target:
+            wish = ("Retry-After: 1",) * (gid_of(target) == games()[1].gid)
+            to = moved(f"//www.games.example:{port}{target}?www")
+            return to._replace(headers=to.headers + wish)
+        return routes(target)
+
+    with served(site) as (url, _):
+        port = url.rpartition(":")[2]
+        foreign = f"http://games.example:{port}"
+        manners = {"api_url": foreign, "contact": "me@a.example", "delay_s": 0.2, "backoff_s": 0.01}
+        write_params(tmp_path, foreign, crawl=manners, ways=["lists"])
+        status, said = run([sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]], tmp_path)
+        assert status == 0, said
+    gaps = [(then - now, target) for (now, target), (then, _) in itertools.pairwise(times)]
+    assert min(gap for gap, _ in gaps) >= 0.18
+    assert min(gap for gap, target in gaps if "www" in target) >= 0.28
+    assert [gap >= 1 for gap, target in gaps if gid_of(target) == games()[1].gid] == [True, False]
+    assert [target for _, target in times].count("/robots.txt") == 2
