@@ -56,10 +56,11 @@ test-slow: $(STAMP)  ## Run the tests that start servers, browsers, clusters or 
 
 test-all: test test-slow  ## Run all tests.
 
-check: $(STAMP)  ## Check lint rules (of Python and JavaScript), format and types.
+check: $(STAMP)  ## Check lint rules (of Python and JavaScript), format, imports and types.
 	$(BIN)/ruff check .
 	$(BIN)/oxlint pipeline_src
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 build: $(STAMP)  ## Make the wheel and the sdist in dist/; the same sources give the same bytes.

@@ -39,18 +39,6 @@ def test_packaged_nets_play_without_training_dependencies(game, text):
     assert not imported(program) & {"torch", "lightning", "onnx", "scipy", "dvc"}
 
 
-@pytest.mark.slow
-def test_training_loads_scipy_signal_only_on_request():
-    code = (
-        "import sys, pipeline_src.stages.amazons_train\n"
-        "assert 'scipy.signal' not in sys.modules\n"
-        "from scipy.signal import convolve\n"
-        "print(convolve([1, 2], [1, 1]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[1 3 2]\n"
-
-
 def test_missing_package_is_named_with_its_install_command():
     code = (
         "import sys; sys.modules['torch'] = None\n"

@@ -1,13 +1,11 @@
-"""First-party modules and what they import, as the tests of the layout ask for them."""
+"""First-party modules, as the tests of the layout ask for them."""
 
 import ast
 from functools import cache
 
 from pipeline_src.project.code import ROOT as ROOT
-from pipeline_src.project.code import Code, read_source
 
 PACKAGES = ("pipeline_src", "spiders", "flows")
-CODE = Code(ROOT)
 
 
 @cache
@@ -25,10 +23,3 @@ def modules():
 def parsed(path):
     """The syntax tree of a source file."""
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def imported(name):
-    """Dotted names that a module imports, third-party ones too; ``from a import b`` is a.b where that is a module."""
-    names = read_source(modules()[name].read_text()).names
-    return {n if n in modules() or n.rpartition(".")[0] not in modules() else n.rpartition(".")[0] for n in names}
