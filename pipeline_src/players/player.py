@@ -40,6 +40,8 @@ class Bounds:
     """Whether to search until stopped."""
     lines: int = 1
     """Number of best actions that reports have lines for; see `Limit.lines`."""
+    actions: tuple[int, ...] = ()
+    """Actions that may be chosen; see `Limit.actions`. Other searches and players without one choose from all."""
 
 
 @dataclass(frozen=True)
