@@ -8,6 +8,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from pipeline_src.project.code import home
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 """The folder with dvc.yaml, params.yaml and .dvc."""
 
@@ -22,5 +24,6 @@ SETTINGS = {
 
 for _name, _value in SETTINGS.items():
     os.environ.setdefault(_name, _value)
+home()
 with contextlib.suppress(OSError):  # Prefect makes this folder but not its parent, and says so if it cannot
     Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)

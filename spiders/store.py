@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.project.code import home
 from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard, shard_name, write_raw
 from spiders.journal import Journal
 from spiders.merging import has_record
@@ -39,13 +40,20 @@ class Store:
         """Open the store below ``root``, or begin one.
 
         Raises:
-            ZugwerkError: another crawl has it, it is another site's, or a shard is damaged.
+            ZugwerkError: it cannot be made, another crawl has it, it is another site's, or a shard is damaged.
         """
         identity: Identity = {"source": "live", "base_url": base_url, "gtid": gtid}
         self._site, self._gtid = site_name(base_url), gtid
-        self._root = Path(root).expanduser()
+        home()  # "~" needs one
+        try:
+            self._root = Path(root).expanduser()
+        except RuntimeError:
+            raise ZugwerkError(f"params.yaml: crawl.store is {root}: no such user") from None
         self.folder = self._root / self._site.replace("/", "_").replace(":", "_") / gtid
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ZugwerkError(f"params.yaml: crawl.store is {root}: {line_of(error)}") from None
         with ExitStack() as opened:
             lock = opened.enter_context(open(self.folder / "lock", "w"))
             try:

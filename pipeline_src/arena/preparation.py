@@ -1,6 +1,8 @@
 """`Preparation`: compile kernels in the background of a conversation."""
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -49,10 +51,9 @@ class Preparation:
             milliseconds: time of the move.
             given_up: event that ends the wait.
         """
-        if milliseconds is not None:
-            return self._done.wait(SHARE * milliseconds / 1000)
-        while not self._done.wait(0.05):
-            if given_up is not None and given_up.is_set():
+        end = math.inf if milliseconds is None else time.monotonic() + SHARE * milliseconds / 1000
+        while not self._done.wait(max(0.0, min(0.05, end - time.monotonic()))):
+            if time.monotonic() >= end or (given_up is not None and given_up.is_set()):
                 return False
         return True
 

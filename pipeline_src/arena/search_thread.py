@@ -19,6 +19,8 @@ class Search:
 
     stopped: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
+    hit: threading.Event = field(default_factory=threading.Event)
+    """Set by ``ponderhit`` and by a stop: the time of a ponder begins, or it ends."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _player: Player | None = None
 
@@ -30,10 +32,17 @@ class Search:
         """Note that the search has ended."""
         with self._lock:
             self.done.set()
+            self.hit.set()
             self._player = None
 
-    def press(self) -> None:
+    def stop(self) -> None:
         """Ask the player to stop, repeatedly until the search has ended."""
+        if not self.done.is_set() and not self.stopped.is_set():
+            self.stopped.set()
+            self.hit.set()
+            threading.Thread(target=self._press, daemon=True).start()
+
+    def _press(self) -> None:
         while not self.done.is_set():
             with self._lock:
                 if self._player is not None:
@@ -70,9 +79,12 @@ class SearchThread:
     def stop(self) -> None:
         """Stop all searches, including queued ones. They answer with their best move so far."""
         for search in self._searches:
-            if not search.done.is_set() and not search.stopped.is_set():
-                search.stopped.set()
-                threading.Thread(target=search.press, daemon=True).start()
+            search.stop()
+
+    def hit(self) -> None:
+        """Begin the time of the searches that ponder."""
+        for search in self._searches:
+            search.hit.set()
 
     def finish(self, seconds: float) -> None:
         """Stop, and wait ``seconds`` at most for the answers."""

@@ -11,6 +11,8 @@ def players(
 ) -> None:
     """List the players, with an example and the types, bounds and defaults of their options.
 
+    In a player's text, a comma within double quotes divides nothing: 'nets:"runs/a,b.pt",temperature=1'.
+
     Example: zugwerk players gomoku
     """
     from rich.console import Console

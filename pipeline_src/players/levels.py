@@ -148,9 +148,9 @@ class LevelPlayer(ByBoard[Ladder]):
             most = time_on_clock(position)
         own, position = player.limit, replace(position, clock=None)
         if own is None or (most, bounds.depth, bounds.nodes, bounds.lines) == (None, None, None, 1):
-            return player.think(position, NO_BOUNDS, on_info)
+            return player.think(position, Bounds(actions=bounds.actions), on_info)
         depth, nodes = _lower(own.depth, bounds.depth), _lower(own.nodes, bounds.nodes)
-        return player.think(position, Bounds(depth, nodes, most, lines=bounds.lines), on_info)
+        return player.think(position, Bounds(depth, nodes, most, lines=bounds.lines, actions=bounds.actions), on_info)
 
 
 def _lower(one: int | None, other: int | None) -> int | None:

@@ -40,7 +40,8 @@ def read_options(kind: type[T], text: PlayerText) -> T:
     player = f"player '{text.name}'"
     if text.value and not kind.VALUE:
         raise ZugwerkError(f"{player} takes no {text.value!r} after the colon")
-    values: dict[str, Any] = {kind.VALUE: _read(kind, kind.VALUE, text.value)} if text.value else {}
+    value = text.raw if kind.VALUE == "command" else text.value
+    values: dict[str, Any] = {kind.VALUE: _read(kind, kind.VALUE, value)} if text.value else {}
     written: dict[str, str] = {}
     for key, setting in text.options.items():
         name, _, inner = kind.ALIASES.get(key, key).partition(".")

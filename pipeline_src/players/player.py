@@ -1,7 +1,8 @@
 """`Player`, the base of all players, and `PlayerText`, the text that names one: ``NAME[:VALUE][,key=value...]``."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +41,8 @@ class Bounds:
     """Whether to search until stopped."""
     lines: int = 1
     """Number of best actions that reports have lines for; see `Limit.lines`."""
+    actions: tuple[int, ...] = ()
+    """Actions that may be chosen; see `Limit.actions`. Other searches and players without one choose from all."""
 
 
 @dataclass(frozen=True)
@@ -165,12 +168,18 @@ class Player:
 
 @dataclass(frozen=True)
 class PlayerText:
-    """A parsed player's text, such as ``nets:model.pt,temperature=0.5``, ``one_ply:noise=0.5`` or ``random``."""
+    """A parsed player's text, such as ``nets:model.pt,temperature=0.5``, ``one_ply:noise=0.5`` or ``random``.
+
+    A comma within double quotes divides nothing. A value or setting that is quoted as a whole stands for what is in the
+    quotes, where ``""`` is a quote, as in CSV: ``nets:"runs/a,b.pt"``.
+    """
 
     name: str
     value: str
     """The value after the colon that has no key, often a path; empty if missing."""
     options: dict[str, str]
+    raw: str = field(default="", compare=False)
+    """``value`` with its quotes, for command lines, which are split as by a shell."""
 
     @classmethod
     def parse(cls, text: str) -> "PlayerText":
@@ -182,15 +191,33 @@ class PlayerText:
         name, _, rest = text.strip().partition(":")
         if not name:
             raise ZugwerkError(f"player {text!r}: expected NAME[:VALUE][,key=value...]")
-        items = rest.split(",") if rest else []
+        items = _ITEM.findall(rest + ",") if rest else []
         value = "" if not items or _is_option(items[0]) else items.pop(0)
         options: dict[str, str] = {}
         for item in items:
             key, equals, setting = item.partition("=")
             if not (key and equals and setting) or key in options:
-                raise ZugwerkError(f"player {text!r}: cannot read {item!r}; expected key=value, each key once")
-            options[key] = setting
-        return cls(name, value, options)
+                hint = "" if equals or not item else '; a value with a comma stands in double quotes: NAME:"a,b"'
+                raise ZugwerkError(f"player {text!r}: cannot read {item!r}; expected key=value, each key once{hint}")
+            options[key] = _unquoted(setting)
+        return cls(name, _unquoted(value), options, value)
+
+    def __str__(self) -> str:
+        """Return a text that `parse` reads as this."""
+        items = [self.raw or _quoted(self.value), *(f"{key}={_quoted(one)}" for key, one in self.options.items())]
+        return ":".join(filter(None, [self.name, ",".join(filter(None, items))]))
+
+
+_ITEM = re.compile('((?:"[^"]*"|[^,])*),')
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace('""', '"') if re.fullmatch('"([^"]|"")*"', text) else text
+
+
+def _quoted(text: str) -> str:
+    plain = text == text.strip() and "," not in text and '"' not in text and not _is_option(text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def _is_option(item: str) -> bool:

@@ -85,13 +85,13 @@ class SearchPlayer(Player):
 
     def _limit(self, position: Position, bounds: Bounds) -> Limit:
         if bounds.infinite:
-            return Limit(lines=bounds.lines)
+            return Limit(lines=bounds.lines, actions=bounds.actions)
         if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
             time_ms = bounds.movetime_ms
             if time_ms is None and position.clock is not None:
                 time_ms = time_on_clock(position)
-            return Limit(bounds.depth, bounds.nodes, time_ms, bounds.lines)
-        return replace(self.limit_at(position), lines=bounds.lines)
+            return Limit(bounds.depth, bounds.nodes, time_ms, bounds.lines, bounds.actions)
+        return replace(self.limit_at(position), lines=bounds.lines, actions=bounds.actions)
 
     def _warm_up(self, position: Position) -> None:
         self.think(position, Bounds(depth=1 if self.limit.depth is not None else None, nodes=1))  # minimax needs depth

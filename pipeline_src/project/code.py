@@ -11,6 +11,7 @@ admission of workers.
 
 import ast
 import atexit
+import getpass
 import hashlib
 import io
 import json
@@ -51,32 +52,60 @@ class Source(NamedTuple):
     """Time of the file's last change, from the file system."""
 
 
+def home() -> Path:
+    """The user's home folder, or one in the temporary folder for a user who has none, as in a container.
+
+    That folder and a user's name are then set in the environment, for child processes and for libraries that ask for
+    them (DVC, Prefect, torch), and a warning says so once.
+    """
+    if not Path(os.environ.get("HOME", "/")).is_absolute():  # counts as not set, as for platformdirs
+        del os.environ["HOME"]
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["USER"] = str(os.getuid())
+    try:
+        return Path.home()
+    except RuntimeError:
+        spare = _spare()
+        os.environ["HOME"] = str(spare)
+        words = "this user has no home, so %s takes its place; set HOME, or ZUGWERK_CACHE, to a permanent folder"
+        logging.getLogger(__name__).warning(words, spare)
+        return spare
+
+
 def cache_root() -> Path:
     """The user's cache folder (``ZUGWERK_CACHE`` moves it), in which no other user may write: it holds compiled code.
 
     If it cannot be written or is not `private`, a folder of this user in the temporary folder takes its place, or else
-    one of this process.
+    one of this process, for child processes too; a warning says so once.
     """
-    chosen = os.environ.get("ZUGWERK_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    spare = Path(tempfile.gettempdir()) / f"zugwerk-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    for root in (Path(chosen) if chosen else base / "zugwerk", spare):
-        try:
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not os.access(root, os.W_OK):
-                continue
-            if private(root):
-                return root
-        except OSError:
-            continue
-        if root not in _TOLD:
-            _TOLD.add(root)
-            words = "%s: another user may write there, so nothing is read from it; remove it, or set ZUGWERK_CACHE"
-            logging.getLogger(__name__).warning(words, root)
-    return _own_folder()
+    chosen, caches = os.environ.get("ZUGWERK_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    root = Path(chosen) if chosen else (Path(caches) if caches else home() / ".cache") / "zugwerk"
+    if not (fault := _fault(root)):
+        return root
+    spare = _spare()
+    os.environ["ZUGWERK_CACHE"] = str(spare)
+    words = "%s: %s, so the cache is in %s; correct that, or set ZUGWERK_CACHE to a permanent folder"
+    logging.getLogger(__name__).warning(words, root, fault, spare)
+    return spare
 
 
-_TOLD: set[Path] = set()
+def _spare() -> Path:
+    name = f"zugwerk-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    spare = Path(tempfile.gettempdir()) / name
+    return _own_folder() if _fault(spare) else spare
+
+
+def _fault(folder: Path) -> str:
+    """Return why a folder cannot hold the cache; empty if it can. A missing one is made."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return "" if private(folder) else "another user may write there"
+    except OSError:
+        pass
+    return "it cannot be written"
 
 
 def private(folder: Path) -> bool:

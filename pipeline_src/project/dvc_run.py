@@ -20,6 +20,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import supervise
 from pipeline_src.project.children import Children
+from pipeline_src.project.code import home
 from pipeline_src.project.graph import CODE, GRAPH
 from pipeline_src.project.params import MOST_WORKERS, PARAMS_FILE
 
@@ -136,6 +137,7 @@ def ask_dvc(checkout: Path, *words: str) -> str:
     _refuse_conflicts(checkout)
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed for this Python; `make setup` or `pip install dvc` installs it")
+    home()
     # DVC's page for plots is named relative to .dvc/. A pager or colours would corrupt the output.
     env = os.environ | {"DVC_NO_ANALYTICS": "1", "NO_COLOR": "1"}
     command = [sys.executable, "-P", "-m", "dvc", *words]
@@ -230,6 +232,7 @@ def _refuse_conflicts(checkout: Path) -> None:
 
 def _environment() -> dict[str, str]:
     """Environment in which `python` is this interpreter, with unbuffered output."""
+    home()
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {"PATH": path, "PYTHONUNBUFFERED": "1"}
 

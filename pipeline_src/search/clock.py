@@ -14,6 +14,8 @@ AT_LEAST = 16
 """Expected number of further plies of a game that is longer than `GAME_PLIES`."""
 SHARE = 0.2
 """Largest share of the time left for one move."""
+LAST_SHARE = 0.8
+"""`SHARE` of the last move before new time is added; half of it of the last but one."""
 LAG_MS = 10.0
 """Milliseconds that a move costs besides its search: transfer of the answer, and delay of the search's end."""
 LEAST_MS = 1.0
@@ -41,12 +43,13 @@ def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS
         even: whether all moves have the same weight.
     """
     length = played + expected
-    weights = [1.0 if even else _weight(ply / length) for ply in range(played, length, 2)]
+    weights = [1.0 if even else _weight(ply / length) for ply in range(played, length, 2)][: clock.moves]
     moves = len(weights)
+    share = SHARE if clock.moves is None else max(SHARE, LAST_SHARE / clock.moves)
     # The increment comes after each move, so the last one is useless.
     usable = clock.own_ms + (moves - 1) * clock.increment_ms - moves * lag_ms
     planned = usable * weights[0] / sum(weights)
-    most = min(SHARE * clock.own_ms + clock.increment_ms, clock.own_ms / 2, clock.own_ms - lag_ms)
+    most = min(share * clock.own_ms + clock.increment_ms, max(share, 0.5) * clock.own_ms, clock.own_ms - lag_ms)
     return max(min(planned, most), min(LEAST_MS, max(clock.own_ms / 2, 1e-3)))
 
 

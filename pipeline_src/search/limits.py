@@ -31,6 +31,8 @@ class Limit:
     """Milliseconds of wall time."""
     lines: int = 1
     """Number of best actions that reports have lines for (`SearchResult.lines`); searches without lines ignore it."""
+    actions: tuple[int, ...] = ()
+    """Actions of the root that may be chosen, empty for all; only `AlphaBeta` heeds it."""
 
     def __post_init__(self) -> None:
         for name in ("depth", "nodes", "movetime_ms", "lines"):
@@ -51,6 +53,8 @@ class Clock:
     own_ms: float
     other_ms: float
     increment_ms: float = 0.0
+    moves: int | None = None
+    """Own moves, this one included, after which new time is added; None: the time is for the whole game."""
 
 
 @dataclass(frozen=True)

@@ -210,12 +210,96 @@ def test_bad_lines_are_reported_and_change_nothing(engine, line):
 
 
 @pytest.mark.parametrize(
-    "go", ["go movetime", "go movetime abc", "go nodes -5", "go depth 1e400", "go wtime x btime y", "go searchmoves e4"]
+    "go",
+    [
+        *("go movetime", "go movetime abc", "go nodes -5", "go depth 1e400", "go wtime x btime y", "go searchmoves e4"),
+        *("go nodes depth 1", "go searchmoves", "go mate -1", "go movestogo -3 wtime -5", "go xyzzy"),
+    ],
 )
 def test_broken_numbers_still_get_a_move(engine, go):
     engine.send(go)
     *_, best = engine.until("bestmove")
     assert re.fullmatch(r"bestmove ([a-j]\d+){3}", best)
+
+
+def silent(engine, seconds=0.2):
+    """The engine is alive and gives no move."""
+    time.sleep(seconds)
+    engine.send("isready")
+    return "bestmove" not in " ".join(engine.until("readyok"))
+
+
+@pytest.mark.parametrize("player", ["fake", "fake:early=1", "random"])
+@pytest.mark.parametrize("go", ["go ponder wtime 50 btime 50", "go movetime 50 ponder", "go nodes 3 ponder depth 2"])
+def test_ponder_waits_for_the_hit_and_then_moves_in_time(engine, player, go):
+    engine.send(f"setoption name Player value {player}", go)
+    assert silent(engine)
+    engine.send("ponderhit")
+    assert re.fullmatch(r"bestmove ([a-j]\d+){3}", engine.until("bestmove", 10)[-1])
+
+
+def test_time_of_a_ponder_begins_with_the_hit(engine):
+    engine.send("go ponder movetime 700")
+    assert silent(engine)
+    begin = time.perf_counter()
+    engine.send("ponderhit", "ponderhit")
+    engine.until("bestmove", 10)
+    assert time.perf_counter() - begin > 0.5
+    assert silent(engine)  # two hits, one answer
+
+
+@pytest.mark.parametrize("lines", [["stop"], ["stop", "ponderhit"], ["position startpos6", "go nodes 1"]])
+def test_ponder_that_is_not_hit_is_answered_once_at_its_stop(engine, lines):
+    engine.send("go ponder wtime 50 btime 50", *lines)
+    for _ in range(1 + ("go nodes 1" in lines)):
+        engine.until("bestmove", 10)
+    assert silent(engine)
+
+
+@pytest.mark.parametrize("go", ["go infinite depth 1", "go ponder infinite", "go infinite wtime 5 movestogo 1"])
+def test_infinite_waits_for_the_stop_whatever_stands_beside_it(engine, go):
+    for player in ("fake", "random"):
+        engine.send(f"setoption name Player value {player}", go, "ponderhit")
+        assert silent(engine)
+        engine.send("stop")
+        engine.until("bestmove", 10)
+
+
+def test_end_of_input_ends_a_ponder():
+    engine = Engine()
+    engine.send("go ponder wtime 50 btime 50")
+    engine.process.stdin.close()
+    engine.until("bestmove")
+    assert engine.process.wait(60) == 0
+    engine.close()
+
+
+def test_searchmoves_limit_the_search_of_alphabeta():
+    _, said = talk("alphabeta", "position startpos", "go searchmoves a4a5a6 zz d1d2d3 depth 2", "go depth 1")
+    assert "info string go searchmoves: 'zz' is not legal there and left out" in said
+    depths = [line for line in said if line.startswith("info depth")]
+    assert {line.split(" pv ")[1].split()[0] for line in depths[:-1]} <= {"a4a5a6", "d1d2d3"}
+    first, second = [line.split()[1] for line in said if line.startswith("bestmove")]
+    assert first in ("a4a5a6", "d1d2d3")
+    assert second not in ("a4a5a6", "d1d2d3")
+
+
+@pytest.mark.parametrize("player", ["random", "fake"])
+def test_player_that_searches_all_moves_still_plays_one_of_searchmoves(player):
+    _, said = talk(player, "position startpos6", "go nodes 3 searchmoves b1b2b3")
+    assert said[-2:] == [
+        f"info string the player {player} searches all moves: this is the first of searchmoves",
+        "bestmove b1b2b3",
+    ]
+    assert not [line for line in said if line.startswith("info depth")]
+
+
+def test_check_options_and_names_are_read_in_any_case():
+    for name, text in (("Ponder", "True"), ("PONDER", "TRUE"), ("ponder", "true")):
+        _, said = talk("alphabeta", f"setoption name {name} value {text}", "position startpos6", "go depth 2")
+        assert re.fullmatch(r"bestmove \w+ ponder ([a-f]\d+){3}", said[-1])
+    _, said = talk("alphabeta", "setoption name Ponder value False", "position startpos6", "go depth 2")
+    assert "ponder" not in said[-1]
 
 
 def test_search_without_legal_moves_or_after_the_end(engine):
@@ -422,6 +506,11 @@ def test_times_leave_room_for_delays():
     start = amazons.initial_state()
     clocks = [go.place(Placed(start, start), side, None, 10).clock for side in (0, 1)]
     assert clocks == [Clock(59990, 30000, 100), Clock(29990, 60000, 50)]
+    for count, moves in (("12", 12), ("0", None), ("-3", None)):
+        clock = read_go(["movestogo", count, "wtime", "60000"]).place(Placed(start, start), 0, None, 10).clock
+        assert clock == Clock(59990, 59990, 0, moves)
+    assert read_go(["mate", "3", "depth", "9"]).bounds(10).depth == 5
+    assert read_go(["depth", "movetime", "1000"]).bounds(10).depth is None
     assert read_go(["movetime", "1000"]).bounds(10).movetime_ms == 990
     assert read_go(["movetime", "10"]).bounds(10).movetime_ms == 5
     assert read_go(["movetime", "-10"]).bounds(10).movetime_ms == 1

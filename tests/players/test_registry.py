@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from typing import ClassVar, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import Field
 
 from pipeline_src import systems
@@ -33,10 +35,25 @@ def test_texts_become_players():
         ("nets:a/b.pt,temperature=0.5", "nets", "a/b.pt", {"temperature": "0.5"}),
         ("nets:runs/lr=0.1/nets.pt", "nets", "runs/lr=0.1/nets.pt", {}),
         ("uci:", "uci", "", {}),
+        ('nets:"runs/a,b=1.pt",temperature=0.5', "nets", "runs/a,b=1.pt", {"temperature": "0.5"}),
+        ('nets:"x=1"', "nets", "x=1", {}),
+        ('nets:"a ""b"".pt"', "nets", 'a "b".pt', {}),
+        ('nets:5"x.pt,temperature=1', "nets", '5"x.pt', {"temperature": "1"}),
+        ("uci:'./e --x',option.A B=c d", "uci", "'./e --x'", {"option.A B": "c d"}),
+        ('uci:"/a b,c/e" --x "d,e",option.P="f, ""g"""', "uci", '"/a b,c/e" --x "d,e"', {"option.P": 'f, "g"'}),
     ],
 )
 def test_a_text_taken_apart(text, name, value, options):
-    assert PlayerText.parse(text) == PlayerText(name, value, options)
+    found = PlayerText.parse(text)
+    assert found == PlayerText(name, value, options)
+    assert PlayerText.parse(str(found)) == found
+    assert str(found) == text.removesuffix(":")
+
+
+@given(st.text(), st.dictionaries(st.text("ab", min_size=1), st.text(min_size=1)))
+def test_any_value_and_setting_can_be_written(value, options):
+    wanted = PlayerText("nets", value, options)
+    assert PlayerText.parse(str(wanted)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -55,6 +72,7 @@ def test_a_text_taken_apart(text, name, value, options):
         ("amazons", "one_ply:noise=", "cannot read 'noise='"),
         ("amazons", "one_ply:noise=1,noise=2", "cannot read 'noise=2'"),
         ("amazons", "one_ply:noise=1,,", "cannot read ''"),
+        ("amazons", "uci:/a,b/engine", 'each key once; a value with a comma stands in double quotes: NAME:"a,b"'),
         ("amazons", "one_ply:noise=loud", "noise='loud' is not a number"),
         ("amazons", "one_ply:noise=-1", "noise must be at least 0"),
         ("amazons", "one_ply:noise=nan", "noise must be at least 0"),

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import code
-from pipeline_src.project.code import Code, cache_root, private, read_source
+from pipeline_src.project.code import Code, cache_root, home, private, read_source
 
 
 @pytest.fixture
@@ -166,7 +166,6 @@ def elsewhere(tmp_path, monkeypatch):
     (tmp_path / "spare").mkdir()
     monkeypatch.setenv("ZUGWERK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spare"))
-    monkeypatch.setattr(code, "_TOLD", set())
     code._own_folder.cache_clear()
     yield tmp_path
     code._own_folder.cache_clear()
@@ -185,7 +184,8 @@ def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     spare = elsewhere / "spare" / f"zugwerk-{os.getuid()}"
     assert [cache_root(), cache_root()] == [spare, spare]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{elsewhere}/cache: another user may write there, so nothing is read from it; remove it, or set ZUGWERK_CACHE"
+        f"{elsewhere}/cache: another user may write there, so the cache is in {spare}; "
+        "correct that, or set ZUGWERK_CACHE to a permanent folder"
     ]
     spare.chmod(0o777)
     own = cache_root()
@@ -193,6 +193,52 @@ def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     assert own not in (spare, elsewhere / "cache")
     assert cache_root() == own
     assert own.stat().st_mode & 0o777 == 0o700
+
+
+def test_cache_that_cannot_be_made_is_reported_once_and_replaced_for_children_too(elsewhere, caplog, monkeypatch):
+    (elsewhere / "file").touch()
+    monkeypatch.setenv("ZUGWERK_CACHE", str(elsewhere / "file/cache"))
+    spare = elsewhere / "spare" / f"zugwerk-{os.getuid()}"
+    assert [cache_root(), cache_root()] == [spare, spare]
+    assert os.environ["ZUGWERK_CACHE"] == str(spare)
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith(f"{elsewhere}/file/cache: it cannot be written, so the cache is in {spare}; ")
+
+
+@pytest.fixture
+def homeless(elsewhere, monkeypatch):
+    """A user without HOME, name and entry in passwd, as of a container; the folder that takes the place of a home."""
+
+    def unknown(_):
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.delenv("ZUGWERK_CACHE")
+    return elsewhere / "spare" / f"zugwerk-{os.getuid()}"
+
+
+def test_user_without_a_home_gets_one_in_the_temporary_folder(homeless, caplog):
+    assert [cache_root(), cache_root()] == [homeless / ".cache/zugwerk"] * 2
+    assert (os.environ["HOME"], os.environ["USER"]) == (str(homeless), str(os.getuid()))  # for DVC, Prefect and torch
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith(f"this user has no home, so {homeless} takes its place; ")
+    assert homeless.stat().st_mode & 0o777 == 0o700
+
+
+def test_home_in_the_temporary_folder_is_open_to_no_other_user(homeless):
+    homeless.mkdir()
+    homeless.chmod(0o777)
+    assert home() != homeless
+    assert home().parent == homeless.parent
+    assert home().stat().st_mode & 0o777 == 0o700
+
+
+def test_chosen_cache_needs_no_home(homeless, elsewhere, caplog, monkeypatch):
+    monkeypatch.setenv("ZUGWERK_CACHE", str(elsewhere / "cache"))
+    assert cache_root() == elsewhere / "cache"
+    assert not caplog.records
 
 
 def test_folder_below_a_world_writable_one_is_not_private(tmp_path):

@@ -58,6 +58,15 @@ def test_single_move_gets_at_most_a_safe_part():
         assert movetime_ms(Clock(100e3, 100e3), played, expected) <= 20e3
 
 
+def test_time_until_new_time_is_divided_over_the_moves_to_it():
+    times = [movetime_ms(Clock(10_000, 10_000, 0, moves), 0, 80) for moves in (1, 2, 4, 10, 40, 1000, None)]
+    assert times[0] == 8000
+    assert 3000 < times[1] <= 4000
+    assert times == sorted(times, reverse=True)
+    assert times[-2] == times[-1]
+    assert movetime_ms(Clock(10, 10, 0, 1), 0, 80) <= 8
+
+
 def test_more_moves_to_come_means_less_time_for_each():
     times = [movetime_ms(Clock(60e3, 60e3), 30, expected) for expected in (10, 20, 40, 80)]
     assert times == sorted(times, reverse=True)

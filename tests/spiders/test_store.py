@@ -52,6 +52,12 @@ def test_games_of_unknown_origin_are_kept(tmp_path):
         take_up(tmp_path, ARCHIVE)
 
 
+@pytest.mark.parametrize("root", ["~no-such-user/crawled", "/dev/null/crawled"])
+def test_store_that_cannot_be_made_names_its_key(root):
+    with pytest.raises(ZugwerkError, match=rf"params\.yaml: crawl\.store is {root}: "):
+        Store(root, "https://a.example", "amzn")
+
+
 def test_damaged_shard_is_not_extended(tmp_path):
     put(tmp_path / "pages", LIVE, GAMES.values())
     next((tmp_path / "pages").glob("games-*")).write_bytes(b"")

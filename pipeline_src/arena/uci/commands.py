@@ -1,5 +1,6 @@
 """Parsers for the arguments of ``position`` and ``go``."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,11 @@ class GoCommand:
 
     numbers: dict[str, float] = field(default_factory=dict)
     infinite: bool = False
+    ponder: bool = False
+    moves: list[str] = field(default_factory=list)
+    """Texts of ``searchmoves``."""
+    actions: tuple[int, ...] = ()
+    """Those of them that are legal, from `read_moves`."""
     complaints: list[str] = field(default_factory=list)
     """Messages about words that could not be read and were ignored."""
 
@@ -68,19 +74,35 @@ class GoCommand:
         clock = None
         if own in numbers:
             left = _less(numbers[own], overhead_ms)
-            clock = Clock(left, numbers.get(other, left), numbers.get(increment, 0.0))
+            moves = int(numbers.get("movestogo", 0)) or None  # some programs send 0 for a time without an end
+            clock = Clock(left, numbers.get(other, left), numbers.get(increment, 0.0), moves)
         return Position(placed.state, rng, placed.start, placed.actions, clock)
 
     def bounds(self, overhead_ms: float) -> Bounds:
         """Return the limits other than the clock, with ``overhead_ms`` of a move's time reserved for delays."""
         numbers = self.numbers
         movetime = numbers.get("movetime")
+        depth = min(numbers.get("depth", math.inf), 2 * numbers.get("mate", math.inf) - 1)
         return Bounds(
-            depth=int(numbers["depth"]) if "depth" in numbers else None,
+            depth=None if depth == math.inf else int(depth),
             nodes=int(numbers["nodes"]) if "nodes" in numbers else None,
             movetime_ms=None if movetime is None else _less(movetime, overhead_ms),
             infinite=self.infinite,
+            actions=self.actions,
         )
+
+    def read_moves(self, game: Game, state: Any) -> None:
+        """Read ``moves`` in a position; note those that are not legal in ``complaints``."""
+        for text in self.moves:
+            try:
+                action = read_move(game, state, text)
+                legal = game.is_legal(state, action)
+            except ZugwerkError:
+                legal = False
+            if legal:
+                self.actions += (action,)
+            else:
+                self.complaints.append(f"go searchmoves: {text[:40]!r} is not legal there and left out")
 
 
 def _less(time_ms: float, overhead_ms: float) -> float:
@@ -95,24 +117,34 @@ _RANGES = {
     "btime": (1.0, MOST_MS),
     "winc": (0.0, MOST_MS),
     "binc": (0.0, MOST_MS),
+    "movestogo": (0.0, MOST_MS),
+    "mate": (1.0, float(MOST_DEPTH)),
 }
-_IGNORED = {"movestogo", "mate"}
+_WORDS = {*_RANGES, "infinite", "ponder", "searchmoves"}
 
 
 def read_go(words: Sequence[str]) -> GoCommand:
-    """Read the words after ``go``. Unreadable words are ignored and noted in ``complaints``; no error is raised."""
+    """Read the words after ``go``, in any order; of one given twice the last counts.
+
+    Unreadable words are ignored and noted in ``complaints``; no error is raised.
+    """
     go, left = GoCommand(), list(words)
     while left:
         word = left.pop(0)
         if word == "infinite":
             go.infinite = True
-        elif word in _RANGES or word in _IGNORED:
-            text = left.pop(0) if left else ""
+        elif word == "ponder":
+            go.ponder = True
+        elif word == "searchmoves":
+            while left and left[0] not in _WORDS:
+                go.moves.append(left.pop(0))
+        elif word in _RANGES:
+            text = left.pop(0) if left and left[0] not in _WORDS else ""
             if not re.fullmatch(r"[+-]?\d{1,30}(\.\d*)?", text, re.ASCII):
                 go.complaints.append(f"go {word}: {text[:40]!r} is not a number")
-            elif word in _RANGES:
+            else:
                 low, high = _RANGES[word]
                 go.numbers[word] = min(high, max(low, float(text)))
-        elif word != "ponder":
+        else:
             go.complaints.append(f"go: {word[:40]!r} is not known and left out")
     return go

@@ -1,5 +1,6 @@
 """One UCI conversation: commands in, answers out, and the search in a thread of its own."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -20,9 +21,9 @@ from pipeline_src.games.game import get_game
 from pipeline_src.jit.parts import plainly
 from pipeline_src.players.engines.uci_text import write_move
 from pipeline_src.players.ladders import elo_range, ladders
-from pipeline_src.players.player import Player
+from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import build_player
-from pipeline_src.search.limits import SearchResult
+from pipeline_src.search.limits import Limit, SearchResult, searching_seconds
 
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
@@ -51,6 +52,7 @@ class Session:
         self._elo_range = elo_range(game) if ladders(game) else None
         self._elo = 0 if self._elo_range is None else self._elo_range[1]
         self._thread = SearchThread(self._inform)
+        self._says_reply = False
 
     def handle(self, line: str) -> bool:
         """Handle one line; return False once the conversation is over."""
@@ -87,6 +89,7 @@ class Session:
         self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
         self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
         self._write(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
+        self._write("option name Ponder type check default false")
         if self._elo_range is not None:
             low, high = self._elo_range
             self._write("option name UCI_LimitStrength type check default false")
@@ -116,11 +119,12 @@ class Session:
             self._overhead_ms = float(_whole("Move Overhead", value, 0, 10_000))
         elif name == "multipv":
             self._lines = _whole("MultiPV", value, 1, MOST_LINES)
+        elif name == "ponder":
+            self._says_reply = _truth("Ponder", value)
         elif name == "uci_limitstrength" and self._elo_range is not None:
-            if value not in ("true", "false"):
-                raise ZugwerkError(f"UCI_LimitStrength must be true or false, not {value[:40]!r}")
+            limited = _truth("UCI_LimitStrength", value)
             self._stop([])
-            self._thread.submit(lambda: self._limit_strength(value == "true", self._elo))
+            self._thread.submit(lambda: self._limit_strength(limited, self._elo))
         elif name == "uci_elo" and self._elo_range is not None:
             elo = _whole("UCI_Elo", value, *self._elo_range)
             self._stop([])
@@ -142,10 +146,16 @@ class Session:
         received = time.perf_counter()
         self._stop([])
         go = read_go(words)
+        if not self._rejected:
+            with plainly():
+                go.read_moves(self._rules, self._placed.state)
         for complaint in go.complaints:
             self._inform(complaint)
         placed, rejected = self._placed, self._rejected
         self._thread.search(lambda search: self._run(search, placed, go, rejected, received))
+
+    def _ponderhit(self, _: list[str]) -> None:
+        self._thread.hit()
 
     def _stop(self, _: list[str]) -> None:
         self._thread.stop()
@@ -161,7 +171,7 @@ class Session:
         "position": _position,
         "go": _go,
         "stop": _stop,
-        "ponderhit": _ignore,
+        "ponderhit": _ponderhit,
         "debug": _ignore,
         "register": _ignore,
     }
@@ -249,11 +259,15 @@ class Session:
             best = self._search(search, placed, go, received)
         except Exception as error:
             self._inform(error_text(error))
+        if go.infinite:
+            search.stopped.wait()
+        elif go.ponder:
+            search.hit.wait()
         search.end()
         self._write(f"bestmove {best}")
 
     def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
-        rules, state = self._rules, placed.state
+        rules, state, only = self._rules, placed.state, go.actions
         with plainly():
             if rules.winner(state) is not None:
                 self._inform("the game is over")
@@ -261,29 +275,71 @@ class Session:
         player, preparation = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
-        if not preparation.wait(time_of(position, bounds), search.stopped):
+        limit = Limit()
+        if go.ponder:
+            preparation.wait(None, search.hit)
+            if not player.searches:
+                search.hit.wait()
+            received = time.perf_counter()  # no clock runs before
+            if not search.hit.is_set():
+                limit, bounds = _limit(player, position, bounds), replace(bounds, infinite=True)
+        if not preparation.wait(None if bounds.infinite else time_of(position, bounds), search.stopped):
             self._inform("kernels are still being compiled: any legal move")
             with plainly():
-                return write_move(rules, state, any_move(rules, state))
+                return write_move(rules, state, only[0] if only else any_move(rules, state))
         position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - received))
         reported: SearchResult | None = None
 
         def report(found: SearchResult) -> None:
             nonlocal reported
             reported = found
-            for line in info_lines(rules, state, found):
-                self._write(line)
+            if search.hit.is_set() and _reached(limit, found):
+                search.stop()
+            if not only or found.action in only:
+                for line in info_lines(rules, state, found):
+                    self._write(line)
 
+        def end_ponder() -> None:
+            search.hit.wait()
+            time_ms, reached = limit.movetime_ms, reported is not None and _reached(limit, reported)
+            if reached or (time_ms is not None and not search.stopped.wait(searching_seconds(time_ms))):
+                search.stop()
+
+        if limit != Limit():
+            threading.Thread(target=end_ponder, daemon=True).start()
         search.begin(player)
         thought = player.think(position, bounds, report)
-        if thought.found is not None:
-            if thought.found != reported:
-                report(thought.found)
-            if exact := exact_words(thought.found.value):
-                self._inform(exact)
-        if bounds.infinite and player.searches:
-            search.stopped.wait()  # an infinite search that has finished still answers only after a stop
-        return write_move(rules, state, thought.action)
+        if only and thought.action not in only:
+            self._inform(f"the player {self._playing} searches all moves: this is the first of searchmoves")
+            return write_move(rules, state, only[0])
+        if thought.found is None:
+            return write_move(rules, state, thought.action)
+        if thought.found != reported:
+            report(thought.found)
+        if exact := exact_words(thought.found.value):
+            self._inform(exact)
+        pv = thought.found.pv if self._says_reply and thought.action in thought.found.pv[:1] else (thought.action,)
+        return " ponder ".join(write_move(rules, state, action) for action in pv[:2])
+
+
+def _limit(player: Player, position: Position, bounds: Bounds) -> Limit:
+    """Return the limit of a search after the ponderhit; none if it is infinite."""
+    if bounds.infinite:
+        return Limit()
+    time_ms = time_of(position, bounds)
+    if (bounds.depth, bounds.nodes, time_ms) == (None, None, None):
+        return player.limit or Limit(nodes=1)
+    return Limit(bounds.depth, bounds.nodes, time_ms)
+
+
+def _reached(limit: Limit, found: SearchResult) -> bool:
+    return found.depth >= (limit.depth or math.inf) or found.nodes >= (limit.nodes or math.inf)
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ZugwerkError(f"{name} must be true or false, not {text[:40]!r}")
+    return text.lower() == "true"
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:

@@ -19,7 +19,7 @@ class ClosingFirst:
         """See `Searcher.search`."""
         begin = time.perf_counter()
         filling = closing_turn(state)
-        if filling is None:
+        if filling is None or (limit.actions and filling.action not in limit.actions):
             return self.searcher.search(state, limit, seed, on_info)
         found = SearchResult(filling.action, filling.value, 1, 1, (filling.action,), time.perf_counter() - begin)
         if on_info is not None:

@@ -166,7 +166,7 @@ class ProgramOptions(Options):
     VALUE = "command"
 
     command: Annotated[tuple[str, ...], BeforeValidator(command_words), Field(min_length=1)]
-    """Command line that starts the program; quotes keep words together."""
+    """Command line that starts the program; double quotes keep a path with spaces or commas together."""
     start: Annotated[float, Field(ge=1)] = PATIENT.start_s * 1000
     """Milliseconds to report readiness before a game; a program without an answer then counts as hung."""
     first: NonNegative = PATIENT.first_s * 1000

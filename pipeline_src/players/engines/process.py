@@ -63,7 +63,9 @@ class EngineProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise PlayerError("crash", f"engine {command[0]!r} cannot be started: {error.strerror}") from None
+            hint = "; a path with a space or comma needs double quotes that the shell leaves: 'NAME:\"/a b/engine\"'"
+            hint = hint if command[1:] else ""
+            raise PlayerError("crash", f"engine {command[0]!r} cannot be started: {error.strerror}{hint}") from None
         guard = _start_guard(self._process.pid)
         self._lines: Lines = queue.Queue(MOST_LINES)
         self._over, self._heard = False, -math.inf  # when a line was last read, by `time.monotonic`

@@ -99,7 +99,7 @@ class UciPlayer(EnginePlayer):
                 raise
             process.send("stop")  # an engine that knows no movetime
             answer = self._await(process, _begins_with("bestmove"), "bestmove", self._patience.grace_s)
-        self._form = form_of(answer.split()[-1])
+        self._form = form_of(" ".join(answer.split()[1:2]))
         process.send("ucinewgame")
         self._await_ready(process)
         self._fresh = True
@@ -146,7 +146,8 @@ def _clock_limits(position: Position, first_to_move: bool) -> dict[str, float]:
     if clock is None:
         return {}
     white, black = (clock.own_ms, clock.other_ms) if first_to_move else (clock.other_ms, clock.own_ms)
-    return {"wtime": white, "btime": black, "winc": clock.increment_ms, "binc": clock.increment_ms}
+    limits = {"wtime": white, "btime": black, "winc": clock.increment_ms, "binc": clock.increment_ms}
+    return limits if clock.moves is None else limits | {"movestogo": clock.moves}
 
 
 class UciOptions(ProgramOptions, Limits):

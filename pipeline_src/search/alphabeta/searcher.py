@@ -114,7 +114,7 @@ class AlphaBeta:
         each iteration, and finally the answer (`repeated`).
 
         Raises:
-            ValueError: the game is over.
+            ValueError: the game is over, or none of ``limit.actions`` is legal.
         """
         began = time.perf_counter()
         self._stop.clear()
@@ -156,6 +156,12 @@ class AlphaBeta:
         room = np.empty(MAX_DEPTH + 1, np.int32)
         self._search(state, space, 1)
         actions = int(space.counts[nodes.ROOT_ACTIONS])
+        if limit.actions:
+            kept = np.flatnonzero(np.isin(space.root[:actions], limit.actions))
+            if not (actions := kept.size):
+                raise ValueError("none of the actions that may be chosen is legal")
+            space.root[:actions], space.values[0, :actions] = space.root[kept], space.values[0, kept]
+            space.counts[nodes.ROOT_ACTIONS] = actions
         count = min(limit.lines, actions)
         values = [float(value) for value in space.values[0, :count]]
         told = nodes.told if self.options.proofs else float  # without proofs there are no beliefs

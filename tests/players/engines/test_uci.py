@@ -73,6 +73,21 @@ def test_a_legal_move_comes_back(player):
     assert amazons.is_legal(position(START).state, two[1])
 
 
+def test_engine_in_a_folder_with_space_and_comma_gets_a_setting_with_a_comma(tmp_path):
+    program, log = tmp_path / "my engines, old" / "run it", tmp_path / "a,b.log"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -S '{SCRIPT}' \"$@\"\n")
+    program.chmod(0o755)
+    engine = make_player("amazons", f'uci:"{program}" good "{log}",movetime=200,grace=60000,option.Book="a, b=c"')
+    engine.choose([position()])
+    engine.close()
+    assert "setoption name Book value a, b=c" in log.read_text()
+    with pytest.raises(
+        PlayerError, match=r"my' cannot be started: .*; a path with a space or comma needs double quotes"
+    ):
+        make_player("amazons", f"uci:{str(program).replace(',', '')}").choose([position()])
+
+
 def test_sent_commands(player, tmp_path):
     log = tmp_path / "log"
     engine = player("good", log, options="movetime=50,nodes=7,option.Hash=16,name=old")

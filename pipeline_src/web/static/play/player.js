@@ -8,20 +8,24 @@ const USUAL = { amazons: "alphabeta:movetime=1000", gomoku: "engine:movetime=100
 const LIMITS = ["movetime", "nodes", "depth"];
 const NAMES = { movetime: "Milliseconds a move", nodes: "Nodes a move", depth: "Depth", ":MODEL": "Model" };
 
-/** NAME[:VALUE][,key=value...] taken apart. */
+const isOption = (item) => /^[a-z_]\w*=/i.test(item);
+const quoted = (text) => (/[,"]/.test(text) || isOption(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const unquoted = (text) => (/^"([^"]|"")*"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text);
+
+/** NAME[:VALUE][,key=value...] taken apart; a comma in double quotes divides nothing. */
 export function parsePlayer(text) {
   const at = text.indexOf(":"), name = at < 0 ? text : text.slice(0, at), options = {};
-  const items = at < 0 ? [] : text.slice(at + 1).split(",");
-  items.forEach((item, k) => {
+  const items = at < 0 ? [] : text.slice(at + 1).replace(/"[^"]*"/g, (part) => part.replaceAll(",", "\0")).split(",");
+  items.map((item) => item.replaceAll("\0", ",")).forEach((item, k) => {
     const equals = item.indexOf("=");
-    if (equals < 0 && k === 0) options[":MODEL"] = item;
-    else options[item.slice(0, equals)] = item.slice(equals + 1);
+    if (k === 0 && !isOption(item)) options[":MODEL"] = unquoted(item);
+    else options[item.slice(0, equals)] = unquoted(item.slice(equals + 1));
   });
   return { name, options };
 }
 
 export function writePlayer(name, options) {
-  const items = [options[":MODEL"], ...Object.entries(options).filter(([key, value]) => key !== ":MODEL" && value !== "").map(([key, value]) => `${key}=${value}`)].filter(Boolean);
+  const items = [quoted(options[":MODEL"] ?? ""), ...Object.entries(options).filter(([key, value]) => key !== ":MODEL" && value !== "").map(([key, value]) => `${key}=${quoted(value)}`)].filter(Boolean);
   return items.length ? `${name}:${items.join(",")}` : name;
 }
 
