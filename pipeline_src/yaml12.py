@@ -24,7 +24,7 @@ _RESOLVERS = (
     ("float", r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?", "-+0123456789."),
     ("float", r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", "-+."),
 )
-_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(?: |$)", re.MULTILINE)
+_CONFLICT = re.compile(r"^(?:[<>|]{7} .*|={7})$", re.MULTILINE)
 _OTHER_VERSION = re.compile(r"\A\ufeff?%YAML +(?!1\.2\b)(\S+)")
 
 
@@ -102,7 +102,7 @@ def refuse_conflict(text: str, source: Path | str) -> None:
     Raises:
         ZugwerkError: it has the markers of a merge conflict; the message names the line of the first.
     """
-    if (found := _CONFLICT.search(text)) and found[1][0] == "<":
+    if found := _CONFLICT.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise ZugwerkError(
             f"{source}: line {line} has the marker of a merge conflict; keep one side of each, then run this again"

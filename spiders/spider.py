@@ -43,6 +43,8 @@ BAD_TEXT_PAGES = 3
 """Number of failed pages of records after which no more are requested."""
 FEW = 4
 """Number of failures that never end a way early, however few pages it has requested."""
+FEW_MOVED = 50
+"""The same for records that redirect elsewhere: the next crawl asks for those alone, and would end there again."""
 API_PAGE = 100
 """Games per request to a JSON interface; it may send fewer."""
 PROGRESS_S = 30.0
@@ -137,6 +139,8 @@ class GameSpider(Spider):
         self._seen: set[int] = set()
         self._tried: set[int] = set()
         """Games fetched by this way."""
+        self._moved = 0
+        """Number of records that a redirect kept away, by this way."""
         self._failed, self._last_failed = 0, ""
         """Number of records that failed, by this way, and what happened to the last one."""
         self._begun = self._told = time.monotonic()
@@ -228,7 +232,7 @@ class GameSpider(Spider):
         }
         for way in self.plan.ways:
             self.fetch.begin()
-            self._tried, self._failed = set(), 0
+            self._tried, self._failed, self._moved = set(), 0, 0
             try:
                 self._end_if_enough()
                 await ways[way]()
@@ -393,7 +397,9 @@ class GameSpider(Spider):
                 self._failed, self._last_failed = self._failed + 1, str(error)
                 if gid not in self.have:
                     self._take(gid, key, error.status, error.body)
-                if self._failed > max(FEW, self.plan.max_failures * len(self._seen)):
+                self._moved += 300 <= error.status < 400
+                few = max(FEW, self.plan.max_failures * len(self._seen))
+                if self._failed - self._moved > few or self._moved > max(FEW_MOVED, few):
                     raise WayFailed(self._failed_words()) from None
         self._end_if_enough()
 

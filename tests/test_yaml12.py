@@ -63,6 +63,12 @@ def test_names_the_file_and_what_is_wrong(text, words):
         yaml12.parse(text, "f.yaml")
 
 
+@pytest.mark.parametrize("left", ["=======\n", ">>>>>>> other\n", "||||||| 1a2b3c4\n"])
+def test_a_conflict_solved_by_half_is_named(left):
+    with pytest.raises(ZugwerkError, match=r"^f\.yaml: line 3 has the marker of a merge conflict"):
+        yaml12.parse(f"a: 1\nb: 1\n{left}c: 2\n", "f.yaml")
+
+
 def test_underlined_texts_are_no_conflict():
     assert yaml12.parse("a: |\n  title\n=======\n".replace("=======", "  =======")) == {"a": "title\n=======\n"}
 

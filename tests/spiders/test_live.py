@@ -459,3 +459,16 @@ def test_redirects_wait_as_long_as_other_requests(tmp_path):
     assert min(gap for gap, target in gaps if "www" in target) >= 0.28
     assert [gap >= 1 for gap, target in gaps if gid_of(target) == games()[1].gid] == [True, False]
     assert [target for _, target in times].count("/robots.txt") == 2
+
+
+def test_wrong_redirects_at_the_beginning_end_no_crawl(tmp_path):
+    routes, gone = Routes(site_of(games(), tmp_path)), set()
+
+    def site(target):
+        if (gid := gid_of(target)) and len(gone) < 7:
+            gone.add(gid)
+        return moved("/login") if gid in gone else routes(target)
+
+    with served(site) as (url, asked):
+        status, said = crawl(tmp_path, url, ways=["lists"])
+    assert (status, "40 games, 40 new, 7 without a record (7 status 302)" in said) == (0, True), said
