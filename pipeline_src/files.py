@@ -1,5 +1,6 @@
 """Write aside, then rename: a reader finds the old file or the new one, never half of either."""
 
+import codecs
 import csv
 import errno
 import json
@@ -107,6 +108,33 @@ def read_bytes(path: Path | str) -> bytes:
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
+
+
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+"""Codecs by the byte order marks with which editors begin a text; they read the mark, too."""
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return a person's text: UTF-8, or what its byte order mark says. Marks, also of joined files, are left out.
+
+    Raises:
+        ZugwerkError: it is not; names the text, as ``name``, and the line.
+    """
+    try:
+        code = next((code for mark, code in MARKS.items() if data.startswith(mark)), "utf-8")
+        return data.decode(code).replace("\ufeff", "")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ZugwerkError(f"{name}, line {line}: not text in UTF-8; save it as UTF-8") from None
+
+
+def read_text(path: Path | str) -> str:
+    """Return the text of a person's file.
+
+    Raises:
+        ZugwerkError: the file is missing; as `decoded`.
+    """
+    return decoded(read_bytes(path), str(path))
 
 
 def read_model_bytes(path: Path | str, again: str = "") -> bytes:

@@ -60,6 +60,6 @@ def converse(
             while line and not line.endswith(b"\n"):
                 line = source.readline(LONGEST)
             write(complaint)
-        elif not conversation.handle(line.decode("utf-8", "replace")):
+        elif not conversation.handle(line.decode("utf-8-sig", "replace")):
             return
     conversation.finish(LAST_ANSWER_S)

@@ -1,5 +1,6 @@
 """Openings, played before the players take over: random plies, none, or the lines of a file."""
 
+import re
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import decoded
 from pipeline_src.games.game import Game
 from pipeline_src.players.engines.uci_text import read_move
 
@@ -109,7 +111,8 @@ def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[
     """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
 
     A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
-    Empty lines and lines that begin with # are skipped. Pair i gets opening i.
+    Comments after # or ; and operations of EPD (``id "two";``) are skipped, and so are lines without more. Pair i gets
+    opening i.
 
     Raises:
         ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the
@@ -120,26 +123,33 @@ def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[
     if text.startswith("random:"):
         return [Opening("", actions) for actions in random_openings(game, start, pairs, read_plies(text), seed)]
     try:
-        lines = Path(text).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not text"
+        lines = decoded(Path(text).read_bytes(), text).splitlines()
+    except OSError as error:
         raise ZugwerkError(
-            f"openings {text!r}: {reason}; expected random:PLIES, level:PLIES, none, or a file"
+            f"openings {text!r}: {error.strerror}; expected random:PLIES, level:PLIES, none, or a file"
         ) from None
-    found = [
-        _read_line(game, line, start, f"{text}:{number}")
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    read = (_read_line(game, line, start, f"{text}:{number}") for number, line in enumerate(lines, 1))
+    found = [opening for opening in read if opening is not None]
     if len(found) < pairs:
         raise ZugwerkError(f"{text}: {len(found)} openings for {pairs} pairs; play fewer games or give more openings")
     return found[:pairs]
 
 
-def _read_line(game: Game, line: str, start: Any, where: str) -> Opening:
+_EPD = re.compile(r'\s(?:(?![a-z]\d+\b)\w+\s*"|(?:ac[dns]|am|bm|ce|d[cm]|eco|fmvn|hmvc|noop|p[mv]|rc|sm)\s).*')
+"""An operation of EPD that follows without a semicolon, and what follows it."""
+
+
+def _read_line(game: Game, line: str, start: Any, where: str) -> Opening | None:
+    """Return the opening of a line; None for a line without one."""
+    line, *notes = re.sub(r'"[^"]*"', '""', line).partition("#")[0].split(";")
+    line = _EPD.sub("", line)
     words = line.split()
     fen = ""
     try:
+        if lost := [note for note in notes if _is_moves(game, note, start)]:
+            raise ZugwerkError(f"{lost[0].strip()} after a semicolon, where comments are; separate moves by spaces")
+        if not words:
+            return None
         state = start
         if len(words) > 1 and words[1] in ("w", "b"):
             state, words = game.from_fen(line), []
@@ -155,3 +165,10 @@ def _read_line(game: Game, line: str, start: Any, where: str) -> Opening:
     except ZugwerkError as error:
         raise ZugwerkError(f"{where}: {error}") from None
     return Opening(fen, tuple(actions))
+
+
+def _is_moves(game: Game, text: str, state: Any) -> bool:
+    try:
+        return bool([read_move(game, state, word) for word in text.split()])
+    except ZugwerkError:
+        return False

@@ -122,7 +122,7 @@ def find(
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.files import read_bytes
+    from pipeline_src.files import MARKS, decoded, read_bytes
     from pipeline_src.games.go.board import to_play
     from pipeline_src.records.go_find import parse_pattern
 
@@ -130,12 +130,13 @@ def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, 
         state, _ = _of_record_or_fen(position, move, number)
         return state.board, to_play(state)
     data = sys.stdin.buffer.read() if position == "-" else read_bytes(position)
-    if data.lstrip().startswith(b"(") and position != "-":  # a record under another name
+    if data.lstrip(b"".join(MARKS) + b"\0 \t\r\n").startswith(b"(") and position != "-":  # a record under another name
         state, _ = _of_record_or_fen(position, move, number)
         return state.board, to_play(state)
     if move is not None or number is not None:
         raise ZugwerkError("--move and --game are for records; a board has none")
-    return parse_pattern(data.decode("utf-8", "replace"), "stdin" if position == "-" else position), 0
+    name = "stdin" if position == "-" else position
+    return parse_pattern(decoded(data, name), name), 0
 
 
 def _tell(growth: Any) -> None:

@@ -134,7 +134,7 @@ class Table:
         raw = sys.stdin.buffer.readline(LONGEST)
         if not raw:
             raise EOFError
-        line = raw.decode("utf-8", "replace")
+        line = raw.decode("utf-8-sig", "replace")
         self.console.print(line.strip(), markup=False)  # as a terminal would show it
         return line
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_text
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 
@@ -35,11 +36,8 @@ def read_forced_wins(path: Path) -> list[Announced]:
     Raises:
         ZugwerkError: the file is missing or has no position, or a line is malformed; the message names the line.
     """
-    try:
-        texts = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ZugwerkError(f"{path}: cannot be read: {error}") from None
-    found = [_read(text, f"{path}, line {number}") for number, text in enumerate(texts, 1) if text.strip()]
+    texts = enumerate(read_text(path).splitlines(), 1)
+    found = [_read(text, f"{path}, line {number}") for number, text in texts if text.strip()]
     if not found:
         raise ZugwerkError(f"{path}: no positions in it")
     return found

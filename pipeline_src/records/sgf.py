@@ -3,11 +3,13 @@
 The main line of a record is read; variations are counted. Handicap stones are those set up before the first move (AB);
 the number in HA is ignored. Komi (KM) is in points: 650, as some servers write it, is read as 6.5, and 3.75, the count
 of one side's stones in Chinese records, as 7.5. A komi that is missing, or that no rule set has, is unknown. If the
-result is missing, void or unknown, the winner is left open. `sgf_text` decodes and parses the file. A text that is not
-a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
+result (RE) is missing, void or unknown, the winner is left open; `read_result` also reads Chinese, Japanese and Korean.
+`sgf_text` decodes and parses the file. A text that is not a game on a board of the wanted size raises a `RecordError`,
+or gives a `Reject` that names its file.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,8 +40,13 @@ from pipeline_src.records.sgf_text import text_of, trees
 SIZE = 19
 LISTED = 50
 """Largest number of games in a list to choose from."""
-_RESULT = re.compile(r"([BW])\+\s*(r|resign)?", re.IGNORECASE)
-_DRAWN = ("0", "draw", "jigo")
+_RESULT = re.compile(r"(?:(b|[黑黒흑])|w|[白백])\+\s*(r|中|불계)?")
+_RESIGNED = r"中[盘盤押]し?|不[计計][点點目]|[认認]|불계"
+_COUNTED = r"[\d./\u2044\u3007又零一二三四五六七八九十百半반目子点點집]|分之"
+_HOW = rf"(?:[\s,:()+。]|{_RESIGNED}|{_COUNTED}|超?[时時][间間]?|切れ|시간)*"
+"""Words about a victory; an unknown word leaves the result unknown."""
+_WORDS = re.compile(rf"(?:([黑黒흑])|[白백])[方棋番]?{_HOW}(?:[胜勝赢贏승]|([负負败敗输輸패]))[ちりけ]?{_HOW}")
+_DRAWN = {*("0", "draw", "jigo", "和", "和棋", "和局", "持棋", "持碁", "平局", "ジゴ", "引き分け", "무승부", "빅")}
 
 
 def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: int | None = None) -> SgfGame:
@@ -207,11 +214,17 @@ def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple
 
 
 def read_result(text: str) -> tuple[Winner | None, bool]:
-    """Return the winner that RE names, where Black is the first side, and whether the other side has resigned."""
-    match = _RESULT.match(text.strip())
-    if match:
-        return ("first" if match[1].upper() == "B" else "second"), match[2] is not None
-    return ("draw" if text.strip().lower() in _DRAWN else None), False
+    """Return the winner that RE names, where Black is the first side, and whether the other side has resigned.
+
+    >>> read_result("W+2.5"), read_result("黑中盘胜"), read_result("白3目半勝ち")
+    (('second', False), ('first', True), ('second', False))
+    """
+    text = unicodedata.normalize("NFKC", text).strip().lower()  # of full width, as are digits there
+    if match := _WORDS.fullmatch(text):
+        return ("first" if bool(match[1]) != bool(match[2]) else "second"), re.search(_RESIGNED, text) is not None
+    if match := _RESULT.match(text):
+        return ("first" if match[1] else "second"), match[2] is not None
+    return ("draw" if text in _DRAWN else None), False
 
 
 def count_variations(tree: Any) -> int:

@@ -14,10 +14,10 @@ from typing import Any
 
 from sgfmill import sgf_grammar
 
+from pipeline_src.files import MARKS
 from pipeline_src.records.littlegolem.text import whole_text
 from pipeline_src.records.rejects import RecordError, shown
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CA = re.compile(rb"(?<=[(;\]\s])CA\s{0,9}\[([^\]\\]{0,40})\]")
 """The property, not a text that mentions it: in there, the closing bracket has a backslash before it."""
 _WIDER = {
@@ -43,6 +43,11 @@ _NO_FIRST_NODE = re.compile(r"\s*\(\s*(?=[A-Z]+\s*\[)")
 _FIRST_NODES = re.compile(r"((?:\A|\))\s*\()(?=\s*[A-Z]+\s*\[)")
 _START = re.compile(rb"\(\s*;")
 _PROPERTY = re.compile(rb"[A-Z]\[")
+_VALUE = re.compile(rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
+_NAME = re.compile(rb"[A-Za-z]+")
+_READ = {*b"B W AA AB AE AW C CA EV GM HA KM N PB PL PW RE RU SZ".split()}
+"""Properties that our readers look at."""
+_NOTHING = re.compile(rb"(?:\s|\(\s*;\s*\))*")
 
 
 def decode(data: bytes) -> str:
@@ -51,7 +56,7 @@ def decode(data: bytes) -> str:
     Raises:
         RecordError: ``ambiguous``, or ``bad_text`` if a charset is unknown or the text is not in it.
     """
-    for mark, name in _BOMS:
+    for mark, name in MARKS.items():
         if data.startswith(mark):
             return _declared(data, name)
     codes = {_codec(name) for name in set(map(bytes.strip, _CA.findall(data))) if name}
@@ -107,8 +112,9 @@ def _strict(data: bytes, code: str) -> str | None:
 def trees(data: bytes) -> Iterator[Any | RecordError]:
     """Yield the tree of each game of a file, a sgfmill ``Coarse_game_tree`` in UTF-8, or why there is none.
 
-    A first node without its ``;`` is read as one. An empty game, ``(;)``, among others is left out. After a game that
-    cannot be parsed, nothing is read.
+    A first node without its ``;`` is read as one. An empty game, ``(;)``, among others is left out. Old versions of SGF
+    have small letters in names, which are left out: ``GaMe``, ``White``. After a game that cannot be parsed, nothing is
+    read.
     """
     try:
         text = whole_text(decode(data))
@@ -134,8 +140,25 @@ def trees(data: bytes) -> Iterator[Any | RecordError]:
             return
         if tree.sequence != [{}] or tree.children or not (games or start):
             games += 1
+            why = "" if _NOTHING.fullmatch(data) else _why_no_game(tree, data[begin:end])
             tree.sequence[0]["CA"] = [b"UTF-8"]
-            yield tree
+            yield RecordError("bad_text", why) if why else tree
+
+
+def _why_no_game(tree: Any, data: bytes) -> str:
+    """Return why a tree is none of a game; empty if it is one.
+
+    sgfmill leaves out the small letters of a property's name, so ``b[dd]`` is a property without a name and no move.
+    """
+    keys, todo = set[str](), [tree]
+    while todo:
+        one = todo.pop()
+        keys.update(*one.sequence)
+        todo += one.children
+    for name in _NAME.findall(_VALUE.sub(b" ", data)) if "" in keys else ():
+        if name.islower() and (name.upper() in _READ or keys == {""}):
+            return f"the name of a property in small letters, {shown(name.decode())}, where SGF has capitals"
+    return "" if keys else "not SGF: it has no property"
 
 
 def text_of(node: Mapping[str, list[bytes]], key: str) -> str:

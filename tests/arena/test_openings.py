@@ -34,9 +34,42 @@ def test_a_file_holds_moves_and_positions(tmp_path):
         read(path, 4)
 
 
+ONE, TWO = Opening("", (parse_move("d1d7g7"),)), Opening("", (parse_move("d1d7g7"), parse_move("a7-b7/b9")))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("\ufeff# of an editor\nd1d7g7", [ONE]),
+        ("\ufeffd1d7g7\n\ufeffd1d7g7 a7-b7/b9", [ONE, TWO]),  # two joined files
+        ("d1d7g7 # centre\nd1d7g7#a7-b7/b9\n # no more\n", [ONE, ONE]),
+        ('d1d7g7 ; id "two; d1d7g7"\nd1d7g7 id "# 1";\n; of another program\n', [ONE, ONE]),
+        ('d1d7g7; c1 "d1d7g7"; bm a7-b7/b9;\nd1d7g7 bm a7-b7/b9;', [ONE, ONE]),
+        (f'{FEN} ; id "two"\n{FEN} id "two"; D1 20;\n{FEN};D1 20 ;D2 400\n{FEN} 0 1 # end', [Opening(FEN)] * 4),
+    ],
+)
+def test_keeps_opening_beside_comments_and_operations(tmp_path, text, found):
+    path = tmp_path / "openings.txt"
+    path.write_text(text)
+    assert read(path, len(found)) == found
+    with pytest.raises(ZugwerkError, match="openings for"):
+        read(path, len(found) + 1)
+
+
+def test_reads_openings_in_the_charset_of_their_mark(tmp_path):
+    path = tmp_path / "openings.txt"
+    path.write_text("d1d7g7 # erste Eröffnung", encoding="utf-16")
+    assert read(path, 1) == [ONE]
+    path.write_bytes("d1d7g7\nd1d7g7 # Eröffnung".encode("latin-1"))
+    with pytest.raises(ZugwerkError, match=r"openings.txt, line 2: not text in UTF-8; save it as UTF-8"):
+        read(path, 1)
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
+        ("d1d7g7; a7-b7/b9", "a7-b7/b9 after a semicolon"),
+        ("d1d7g7 centre", "not a turn"),
         ("d1d7g7 d1d7g7", "d1d7g7 is not legal there"),
         ("hello", "not a turn"),
         ("3/3 w", "board 2x3"),

@@ -1,5 +1,6 @@
 """Sessions with the engine; most in a process of their own, as a user's program would have them."""
 
+import io
 import queue
 import random
 import re
@@ -13,7 +14,7 @@ import pytest
 from pipeline_src.arena.preparation import Preparation
 from pipeline_src.arena.uci.commands import Placed, read_go, read_position
 from pipeline_src.arena.uci.report import exact_words, score_words
-from pipeline_src.arena.uci.session import Session
+from pipeline_src.arena.uci.session import Session, serve
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
@@ -459,6 +460,12 @@ def test_the_engine_needs_no_torch():
         "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons.basic' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_byte_order_mark_before_the_first_command_is_skipped():
+    said = io.BytesIO()
+    serve("amazons", "one_ply", io.BytesIO("\ufeffuci\n".encode()), said)
+    assert b"uciok" in said.getvalue()
 
 
 def test_random_garbage_is_survived():

@@ -96,12 +96,15 @@ def test_find_a_position_of_a_record(collection):
 def test_find_a_board_and_a_part_of_one_as_text(collection, tmp_path):
     whole = run("show", str(collection / "a.sgf"), "--move", "2").stdout.splitlines()[1:12]
     board = tmp_path / "board.txt"
+    for text in ("\n".join(whole), (collection / "a.sgf").read_text().replace(";B[gg]", "")):
+        for charset in ("utf-8", "utf-8-sig", "utf-16"):  # with byte order marks, as editors write them
+            board.write_text(text, encoding=charset)
+            assert json.loads(run("find", str(board), str(collection), "--json").stdout)["games"] == 2
     board.write_text("\n".join(whole))
-    assert json.loads(run("find", str(board), str(collection), "--json").stdout)["games"] == 2
     found = json.loads(run("find", str(board), str(collection), "--json", "--area", "A1-E5").stdout)
     assert (found["occurrences"], found["black_won"], found["ended"]) == (4, 4, 4)
     part = "?????????\n" * 6 + "??x??????\n" + "?????????\n" * 2
-    stdin = CliRunner().invoke(app, ["go", "find", "-", str(collection), "--fixed", "--json"], input=part)
+    stdin = CliRunner().invoke(app, ["go", "find", "-", str(collection), "--fixed", "--json"], input="\ufeff" + part)
     assert json.loads(stdin.stdout)["games"] == 2
 
 

@@ -138,7 +138,7 @@ def test_show_an_sgf_record(tmp_path):
         (["solve"], "give --fen or --file, one of them"),
         (["solve", "--fen", OVER], "the game is over"),
         (["solve", "--fen", "6/6/6/6/6/6 b freestyle-6"], "the threat search knows lines of 3 to 5, not 6"),
-        (["solve", "--file", "no.jsonl"], "no.jsonl: cannot be read"),
+        (["solve", "--file", "no.jsonl"], "no.jsonl: no such file"),
         (["show", OVER, "--variant", "exact"], "a FEN contains its variant"),
     ],
 )

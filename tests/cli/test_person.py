@@ -58,7 +58,7 @@ def moves_of(path):
 
 
 def test_a_game_is_shown_answered_and_saved(here):
-    result = run("--size", "5", typed="c3\nb2\nsave mine.psq\n")
+    result = run("--size", "5", typed="\ufeffc3\nb2\nsave mine.psq\n")
     assert result.exit_code == 0, result.exception
     board = result.stdout.split("2> ")[0].split("fake plays a5")[0]
     assert " 3  .  .  x  .  .  3" in board

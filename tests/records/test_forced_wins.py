@@ -11,7 +11,7 @@ ROW = {"size": 15, "variant": "freestyle", "actions": [112, 97], "win": 100, "pl
 
 def write(tmp_path, *texts):
     path = tmp_path / "positions.jsonl"
-    path.write_text("\n".join(texts))
+    path.write_text("\ufeff" + "\n".join(texts), encoding="utf-8")
     return path
 
 
@@ -43,7 +43,7 @@ def test_bad_positions_are_named(tmp_path, text, message):
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(ZugwerkError, match="cannot be read"):
+    with pytest.raises(ZugwerkError, match="no such file"):
         read_forced_wins(tmp_path / "none.jsonl")
 
 

@@ -46,6 +46,30 @@ def test_a_game():
         ("b+", "first", False),
         ("0", "draw", False),
         ("Jigo", "draw", False),
+        ("黑中盘胜", "first", True),
+        ("黑胜", "first", False),
+        ("白胜1目半", "second", False),
+        ("白中盘勝", "second", True),
+        ("白勝１目半", "second", False),
+        ("黑胜2又3/4子", "first", False),
+        ("黑胜¼子", "first", False),
+        ("白胜四又四分之三子", "second", False),
+        ("黑胜，中盘", "first", True),  # noqa: RUF001
+        ("黑方超时负", "second", False),
+        ("白认输", "first", True),
+        ("和棋", "draw", False),
+        ("持棋", "draw", False),
+        ("Ｂ＋Ｒ", "first", True),  # noqa: RUF001
+        ("黑+R", "first", True),
+        ("白中押し勝ち", "second", True),
+        ("黒3目半勝", "first", False),
+        ("ジゴ", "draw", False),
+        ("흑 불계승", "first", True),
+        ("백 3집반승", "second", False),
+        ("무승부", "draw", False),
+        ("无胜负", None, False),
+        ("打掛け", None, False),
+        ("黑先胜", None, False),
         ("Void", None, False),
         ("?", None, False),
         ("", None, False),
@@ -202,6 +226,33 @@ def test_empty_games_in_a_collection_are_left_out():
     for text in (f"{HEAD};B[pd])(;)", f"(;)\n{HEAD};B[pd])\n(;)(;)"):
         assert points(one(text).record) == ["Q16"]
     assert one("(;)").record.actions == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("(;gm[1]sz[19];b[dd];w[pp])", "name of a property in small letters, 'gm', where SGF has capitals"),
+        (f"{HEAD};b[dd]C[(;B[qq\\]];w[pp])", "small letters, 'b'"),
+        ("(;foo[1];bar[2])", "small letters, 'foo'"),
+        ("for(;;) { }", "not SGF: it has no property"),
+        ("a smile (;) and no game", "not SGF: it has no property"),
+    ],
+)
+def test_what_is_no_game_is_no_game_of_no_moves(text, why):
+    found = one(text)
+    assert (found.reason, found.detail.split(": ", 1)[0]) == ("bad_text", "game.sgf")
+    assert why in found.detail
+
+
+def test_reads_small_letters_within_names():
+    record = one("(;GaMe[1]SiZe[19]PlayerBlack[ann]note[gm\\];b[aa\\]];Black[pd];White[dp])").record
+    assert (points(record), record.first_name) == (["Q16", "D4"], "ann")
+
+
+def test_games_beside_one_without_properties_are_read():
+    found = parse_sgf(f"{HEAD};B[pd])(;b[dd]){HEAD}C[only words]){HEAD};B[dd])".encode(), 1)
+    assert [one if isinstance(one, Reject) else points(one.record) for one in found] == [["Q16"], found[1], [], ["D16"]]
+    assert found[1].detail.startswith("record (game 2 of 4): ")
 
 
 def test_a_first_node_without_its_semicolon_is_read():

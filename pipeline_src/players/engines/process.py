@@ -207,8 +207,8 @@ def _lines(stream: "IO[bytes]") -> Iterator[str]:
             *whole, rest = re.split(rb"[\r\n]", rest + raw)
             if len(rest) >= LONGEST:
                 whole, rest = [*whole, rest], b""
-            yield from filter(None, (line.decode("utf-8", "replace").strip() for line in whole))
-    if text := rest.decode("utf-8", "replace").strip():
+            yield from filter(None, (line.decode("utf-8-sig", "replace").strip() for line in whole))
+    if text := rest.decode("utf-8-sig", "replace").strip():
         yield text
 
 

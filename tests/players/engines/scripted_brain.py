@@ -145,6 +145,8 @@ def main():
     mode, log = sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if mode == "dead":
         sys.exit(1)
+    if mode == "mark":
+        sys.stdout.write("\ufeff")
     brain = Brain(mode, log)
     for line in lines(brain):
         if log is not None and mode not in ("once", "learns"):

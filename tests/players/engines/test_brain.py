@@ -174,8 +174,9 @@ def test_a_refusal_ends_a_match_before_its_first_game(mode, said):
         run_match(MatchSpec("gomoku", "random", text(mode), 2, "random:2", 5, "freestyle-5"))
 
 
-def test_cr_alone_ends_a_line(player):
-    assert player("cr").choose([position([0])]) == [1]
+@pytest.mark.parametrize("mode", ["cr", "mark"])
+def test_cr_alone_ends_a_line_and_a_byte_order_mark_may_begin_one(player, mode):
+    assert player(mode).choose([position([0])]) == [1]
 
 
 def test_it_may_write_its_files_after_end(player, tmp_path):
