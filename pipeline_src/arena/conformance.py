@@ -333,7 +333,7 @@ GO = (
     Go("go searchmoves MOVES movetime 200", ms=200, needed=False),
 )
 SILENT_S = 0.5
-"""Seconds in which an engine that searches without end may not move; without ``ponder`` its clock would be shorter."""
+"""Seconds in which an engine that ponders, or searches without end, may not move."""
 
 
 class UciExaminer(Examiner):

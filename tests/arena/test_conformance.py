@@ -138,7 +138,7 @@ def test_go_that_is_not_heeded_is_broken_or_a_note(monkeypatch):
 
 
 @pytest.mark.slow
-def test_late_move_after_go_is_broken_where_it_loses_on_time(monkeypatch):
+def test_late_move_is_broken_where_it_loses_on_time(monkeypatch):
     found = going("late=2200", monkeypatch, margin_ms=0)
     assert {name for name, (verdict, _) in found.items() if verdict == "broken"} == {row.name for row in GO[:4]}
 

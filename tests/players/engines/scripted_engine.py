@@ -3,7 +3,7 @@
 Modes: good, none, illegal, garbage (lines that mean nothing, then the move), gibberish (a move that is none), hang,
 crash, leaves (with status 0), late=MS, flood, silent (never says uciok), child (starts a process that outlives it),
 dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that), eager
-(moves at once whatever stands beside go), pairs (writes ``d1d7,d7g7`` and reads nothing else; like Fairy-Stockfish
+(moves at once, whatever the words of go), pairs (writes ``d1d7,d7g7`` and reads nothing else; like Fairy-Stockfish
 it stops at the first move that it cannot read), variant (like pairs, and plays e2e4 before UCI_Variant is amazons).
 """
 
