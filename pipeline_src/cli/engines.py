@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from pipeline_src.arena.conformance.examiner import Finding
+    from pipeline_src.arena.conformance import Finding
 
 app = typer.Typer(help="Check engines of other authors. Example: zugwerk engines check ./engine", no_args_is_help=True)
 
@@ -33,13 +33,13 @@ def check(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Check an engine: start, limits, boards and rules, malformed input, memory, whole games, exit.
+    """Check an engine: start, limits, boards and rules, whole games, exit; for UCI, the variants of `go`.
 
     `option.NAME=VALUE` after the command line sets an option of a UCI engine, `info.NAME=VALUE` adds an INFO line.
 
     The exit status is 1 if a check is broken.
     """
-    from pipeline_src.arena.conformance.examine import EXAMINERS, examine
+    from pipeline_src.arena.conformance import EXAMINERS, examine
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.parallel.tasks import nothing
 

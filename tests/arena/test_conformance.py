@@ -5,11 +5,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena.conformance import brain, examiner, uci
-from pipeline_src.arena.conformance import examiner as shared
-from pipeline_src.arena.conformance.brain import BrainExaminer
-from pipeline_src.arena.conformance.examine import examine
-from pipeline_src.arena.conformance.uci import UciExaminer
+from pipeline_src.arena import conformance as shared
+from pipeline_src.arena.conformance import GO, BrainExaminer, UciExaminer, examine
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from tests.players.engines.test_brain import SCRIPT
@@ -23,7 +20,6 @@ def findings(mode, monkeypatch, only="", start_ms=60_000.0):
     if "stays" not in mode:
         monkeypatch.setattr(shared, "LEAVE_S", 60.0)
     monkeypatch.setattr(BrainExaminer, "boards", ((15, "freestyle"), (5, "exact")))
-    monkeypatch.setattr(BrainExaminer, "sizes", ((15, 15), (25, 25), (20, 15)))
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' {mode}", [100.0], start_ms)
     chosen = [check for check in examiner.checks() if only in ("", check[0])]
     monkeypatch.setattr(examiner, "checks", lambda: chosen)
@@ -35,9 +31,7 @@ def test_a_good_program_passes_every_check(monkeypatch):
     assert {one.verdict for one in found.values()} == {"good"}, found
     assert [*found][:4] == ["starts", "commands at once", "names itself", "moves of 100 ms"]
     assert found["names itself"].detail == 'name="scripted"'
-    assert found["boards of all sizes"].detail == "a move on 15x15, 25x25, 20x15; refuses none"
-    assert re.fullmatch(r"at most [1-9]\d? MiB of 350 \(INFO max_memory\)", found["memory"].detail)
-    assert len(found) == 12
+    assert len(found) == 9
 
 
 @pytest.mark.slow
@@ -51,8 +45,6 @@ def test_skipped_sizes_are_noted(monkeypatch):
     found = findings("fifteen", monkeypatch)
     assert found["5x5 exact"].verdict == "note"
     assert "ERROR too big" in found["5x5 exact"].detail
-    told = found["boards of all sizes"]
-    assert (told.verdict, told.detail) == ("good", "a move on 15x15; refuses 25x25, 20x15")
 
 
 @pytest.mark.slow
@@ -109,7 +101,7 @@ def test_options_reach_the_engine_in_every_check(monkeypatch, tmp_path):
         pytest.param("late=400", "moves of 100 ms", r"at most [4-9]\d\d ms|at most \d{4,} ms", marks=pytest.mark.slow),
         ("refuses", "15x15 freestyle", "ERROR too big"),
         ("crash", "a game to its end", r"crashed \(status 3\)"),
-        ("outside", "boards of all sizes", "plays 77,3: no cell 77,3 on a board of 15x15"),
+        ("outside", "moves of 100 ms", "no cell 77,3 on a board of 15x15"),
         pytest.param("stays", "leaves after END", "not within 2 s", marks=pytest.mark.slow),
     ],
 )
@@ -119,37 +111,36 @@ def test_faults_are_named(monkeypatch, mode, broken, said):
     assert re.search(said, found[broken].detail)
 
 
+def going(mode, monkeypatch, margin_ms=60_000.0):
+    """Verdicts and details of the rows of `GO`, by what is sent."""
+    monkeypatch.setattr(shared, "MARGIN_MS", margin_ms)
+    examiner = UciExaminer(command(mode), start_ms=60_000.0)
+    return {row.name: examiner.goes(row) for row in GO}
+
+
+@pytest.mark.parametrize("mode", ["good", "pairs"])
+def test_engine_that_heeds_every_go_passes(monkeypatch, mode):
+    found = going(mode, monkeypatch)
+    assert {verdict for verdict, _ in found.values()} == {"good"}, found
+    assert re.fullmatch(r"\S+ \d+ ms after ponderhit", found["go ponder wtime 2000 btime 2000, ponderhit"][1])
+
+
+def test_go_that_is_not_heeded_is_broken_or_a_note(monkeypatch):
+    found = {name: one for name, one in going("eager", monkeypatch).items() if one[0] != "good"}
+    ponder = "go ponder wtime 2000 btime 2000, "
+    assert found.pop("go infinite, stop") == ("broken", "moves before stop")
+    assert found.pop(ponder + "ponderhit") == ("note", "moves before ponderhit")
+    assert found.pop(ponder + "stop") == ("note", "moves before stop")
+    assert {*found} == {"go movetime 200 searchmoves MOVES", "go searchmoves MOVES movetime 200"}
+    for verdict, said in found.values():
+        assert verdict == "note"
+        assert re.fullmatch(r"plays a4a3a2, which is not one of \w+ \w+", said)
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
-def test_memory_that_a_program_starts_counts(monkeypatch):
-    """More than its limit, in a child process."""
-    monkeypatch.setattr(brain, "MEMORY_MIB", 100)
-    examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' fat=120")
-    verdict, said = examiner.memory()
-    assert verdict == "broken"
-    assert 120 <= int(re.fullmatch(r"at most (\d+) MiB of 100 \(INFO max_memory\)", said)[1]) < 200
-
-
-@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
-@pytest.mark.parametrize(
-    ("mode", "verdict", "said"),
-    [
-        ("fat=110", "broken", r"grows by 1[1-3]\d MiB with Hash 64, to 1\d\d MiB"),
-        ("fat=20", "good", r"grows by \d\d MiB with Hash 64, to \d\d MiB"),
-        ("good", "note", "offers no option Hash"),
-    ],
-)
-def test_uci_hash_option_sets_table_size(monkeypatch, mode, verdict, said):
-    monkeypatch.setattr(uci, "MOVES", 1)
-    found = UciExaminer(command(mode), start_ms=20_000).memory()
-    assert found[0] == verdict
-    assert re.fullmatch(said, found[1])
-
-
-def test_without_proc_memory_is_not_looked_at(monkeypatch, tmp_path):
-    monkeypatch.setattr(examiner, "PROC", tmp_path)
-    verdict, said = BrainExaminer("/no/such").memory()
-    assert (verdict, said.partition(":")[0]) == ("note", "skipped")
+def test_late_move_is_broken_where_it_loses_on_time(monkeypatch):
+    found = going("late=2200", monkeypatch, margin_ms=0)
+    assert {name for name, (verdict, _) in found.items() if verdict == "broken"} == {row.name for row in GO[:4]}
 
 
 OWN = {
@@ -177,7 +168,7 @@ def test_a_broken_engine_ends_with_status_1():
     done = CliRunner().invoke(app, ["engines", "check", "/no/such", "--limits", "50"])
     assert done.exit_code == 1
     assert "engine '/no/such' cannot be started" in done.stdout
-    assert "14 checks, 14 broken" in done.stdout
+    assert "11 checks, 11 broken" in done.stdout
 
 
 @pytest.mark.parametrize("limits", ["", "fast", "50,-5", "0", "nan", "inf"])

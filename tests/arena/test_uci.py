@@ -250,7 +250,7 @@ def test_time_of_a_ponder_begins_with_the_hit(engine):
 
 
 @pytest.mark.parametrize("lines", [["stop"], ["stop", "ponderhit"], ["position startpos6", "go nodes 1"]])
-def test_ponder_that_is_not_hit_is_answered_once_at_its_stop(engine, lines):
+def test_ponder_without_a_hit_is_answered_once_by_stop(engine, lines):
     engine.send("go ponder wtime 50 btime 50", *lines)
     for _ in range(1 + ("go nodes 1" in lines)):
         engine.until("bestmove", 10)
@@ -258,7 +258,7 @@ def test_ponder_that_is_not_hit_is_answered_once_at_its_stop(engine, lines):
 
 
 @pytest.mark.parametrize("go", ["go infinite depth 1", "go ponder infinite", "go infinite wtime 5 movestogo 1"])
-def test_infinite_waits_for_the_stop_whatever_stands_beside_it(engine, go):
+def test_infinite_with_other_limits_waits_for_stop(engine, go):
     for player in ("fake", "random"):
         engine.send(f"setoption name Player value {player}", go, "ponderhit")
         assert silent(engine)

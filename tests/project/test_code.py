@@ -195,7 +195,7 @@ def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     assert own.stat().st_mode & 0o777 == 0o700
 
 
-def test_cache_that_cannot_be_made_is_reported_once_and_replaced_for_children_too(elsewhere, caplog, monkeypatch):
+def test_cache_that_cannot_be_made_is_reported_once(elsewhere, caplog, monkeypatch):
     (elsewhere / "file").touch()
     monkeypatch.setenv("ZUGWERK_CACHE", str(elsewhere / "file/cache"))
     spare = elsewhere / "spare" / f"zugwerk-{os.getuid()}"
@@ -227,7 +227,7 @@ def test_user_without_a_home_gets_one_in_the_temporary_folder(homeless, caplog):
     assert homeless.stat().st_mode & 0o777 == 0o700
 
 
-def test_home_in_the_temporary_folder_is_open_to_no_other_user(homeless):
+def test_temporary_home_is_private(homeless):
     homeless.mkdir()
     homeless.chmod(0o777)
     assert home() != homeless

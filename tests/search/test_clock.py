@@ -58,7 +58,7 @@ def test_single_move_gets_at_most_a_safe_part():
         assert movetime_ms(Clock(100e3, 100e3), played, expected) <= 20e3
 
 
-def test_time_until_new_time_is_divided_over_the_moves_to_it():
+def test_movestogo_divides_the_time():
     times = [movetime_ms(Clock(10_000, 10_000, 0, moves), 0, 80) for moves in (1, 2, 4, 10, 40, 1000, None)]
     assert times[0] == 8000
     assert 3000 < times[1] <= 4000

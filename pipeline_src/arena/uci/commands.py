@@ -63,7 +63,7 @@ class GoCommand:
     moves: list[str] = field(default_factory=list)
     """Texts of ``searchmoves``."""
     actions: tuple[int, ...] = ()
-    """Those of them that are legal, from `read_moves`."""
+    """Legal ones among them, from `read_moves`."""
     complaints: list[str] = field(default_factory=list)
     """Messages about words that could not be read and were ignored."""
 

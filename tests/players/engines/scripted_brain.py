@@ -1,18 +1,16 @@
 """A brain on the standard library alone: ``scripted_brain.py MODE [LOG]``; it plays the first empty cell, or worse.
 
 Modes: good, chatty (lines that are no answer, then the move), illegal (a stone on a stone), outside, gibberish, error,
-swap, three, number,
-suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less than four stones),
-flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
-START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
-first move, by the file LOG, and is good after that), fifteen (refuses other boards than 15x15), fat=MIB (a process that
-it starts takes so much memory), stays (after END), plain (answers ABOUT without name=), unknown (does not know ABOUT),
-race=MS (answers ERROR to all that comes within so many ms of its last answer), deaf=N (gives no answer to its Nth
-START), starts=N (answers ERROR to all STARTs after N, counted over all its lives by the lines of LOG).
+swap, three, number, suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less
+than four stones), flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute
+(no answer to START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its
+first life's first move, by the file LOG, and is good after that), fifteen (refuses other boards than 15x15), stays
+(after END), plain (answers ABOUT without name=), unknown (does not know ABOUT), race=MS (answers ERROR to all that
+comes within so many ms of its last answer), deaf=N (gives no answer to its Nth START), starts=N (answers ERROR to all
+STARTs after N, counted over all its lives by the lines of LOG).
 """
 
 import select
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -54,12 +52,6 @@ class Brain:
             time.sleep(float(self.number) / 1000)
         if mode == "slow" and len(self.stones) < 4:
             time.sleep(float(self.number) / 1000)
-        if mode == "fat":
-            hold = f"import time; held = b'x' * ({self.number} << 20); print(flush=True); time.sleep(1000)"
-            with subprocess.Popen([sys.executable, "-S", "-c", hold], stdout=subprocess.PIPE) as child:
-                child.stdout.readline()
-                time.sleep(0.3)
-                child.kill()
         if mode == "hang" or self.silent:
             time.sleep(1000)
         if mode == "crash":

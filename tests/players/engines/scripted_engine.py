@@ -2,8 +2,8 @@
 
 Modes: good, none, illegal, garbage (lines that mean nothing, then the move), gibberish (a move that is none), hang,
 crash, leaves (with status 0), late=MS, flood, silent (never says uciok), child (starts a process that outlives it),
-dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that), fat=MIB
-(has an option Hash, and takes so much memory), pairs (writes ``d1d7,d7g7`` and reads nothing else; like Fairy-Stockfish
+dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that), eager
+(moves at once, whatever the words of go), pairs (writes ``d1d7,d7g7`` and reads nothing else; like Fairy-Stockfish
 it stops at the first move that it cannot read), variant (like pairs, and plays e2e4 before UCI_Variant is amazons).
 """
 
@@ -52,10 +52,12 @@ def say(text):
     sys.stdout.flush()
 
 
-def search(mode, board, log):
+def search(mode, board, log, words):
     mode, _, number = mode.partition("=")
     turns = board.turns()
     best = "".join(map(name, turns[0])) if turns else "(none)"
+    if "searchmoves" in words and mode != "eager":
+        best = words[words.index("searchmoves") + 1]
     if mode in ("pairs", "variant"):
         best = re.sub(r"(?<=\d)([a-z]\d+)([a-z]\d+)$", r"\1,\1\2", best)
     if mode == "once":
@@ -68,9 +70,6 @@ def search(mode, board, log):
         time.sleep(float(number) / 1000)
     if mode == "hang":
         time.sleep(1000)
-    if mode == "fat":
-        board.held = b"x" * (int(number) << 20)
-        time.sleep(0.3)
     if mode == "crash":
         sys.exit(3)
     if mode == "leaves":
@@ -89,7 +88,7 @@ def main():
     mode, log = sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if mode == "dead":
         sys.exit(1)
-    variant = False
+    variant, going = False, []
     for line in sys.stdin:
         if log is not None and mode != "once":
             with open(log, "a") as file:
@@ -97,8 +96,6 @@ def main():
         words = line.split()
         if words[:1] == ["uci"]:
             say("id name scripted")
-            if mode.startswith("fat"):
-                say("option name Hash type spin default 1 min 1 max 64")
             if mode != "silent":
                 say("uciok")
         elif words[:1] == ["isready"]:
@@ -107,8 +104,12 @@ def main():
             board = place(words[1:], pairs=mode in ("pairs", "variant"))
         elif words == ["setoption", "name", "UCI_Variant", "value", "amazons"]:
             variant = True
-        elif words[:1] == ["go"]:
-            search("chess" if mode == "variant" and not variant else mode, board, log)
+        elif words[:1] == ["go"] or (going and words[:1] in (["stop"], ["ponderhit"])):
+            going = [] if going else words
+            if mode != "eager" and {"infinite", "ponder"} & {*going}:
+                continue
+            search("chess" if mode == "variant" and not variant else mode, board, log, words)
+            going = []
         elif words[:1] == ["quit"]:
             return
 

@@ -73,7 +73,7 @@ def test_a_legal_move_comes_back(player):
     assert amazons.is_legal(position(START).state, two[1])
 
 
-def test_engine_in_a_folder_with_space_and_comma_gets_a_setting_with_a_comma(tmp_path):
+def test_quotes_keep_commas_of_command_and_setting(tmp_path):
     program, log = tmp_path / "my engines, old" / "run it", tmp_path / "a,b.log"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -S '{SCRIPT}' \"$@\"\n")
