@@ -9,8 +9,7 @@ from typing import Any
 
 from pipeline_src.games.game import Game
 from pipeline_src.games.kernels import rules_need
-from pipeline_src.jit.needs import Need, ready
-from pipeline_src.jit.parts import plainly
+from pipeline_src.jit import Need, plainly, ready
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.search.clock import expected_plies, movetime_ms
 

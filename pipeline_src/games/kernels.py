@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.jit.choice import choose
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, choose
 
 Ids = npt.NDArray[np.int32]
 

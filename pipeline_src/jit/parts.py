@@ -1,25 +1,48 @@
-"""The results of our `njit`: the kernel that Python calls, and the part that other kernels link.
+"""Compilation in parts, by classes of numba's compiler that are not public, and its cache on disk.
 
-A part is typed and translated to LLVM's intermediate code, and that is all. A kernel is its own part and a wrapper that
-takes Python's arguments; both are linked with the parts that they call, optimised together and made machine code.
+A part is a function as compiled code calls it: typed and translated to LLVM's intermediate code, and that is all. A
+kernel is its own part and a wrapper that takes Python's arguments; both are linked with the parts that they call,
+optimised together and made machine code.
+
+numba's own cache looks only at the file of a cached function, so a search compiled for a game would survive a change in
+that game's rules. Here a compiled kernel lies in a file named by the digest of all code that it can run
+(`project.code`): the import closure of its own module, those of the classes of its arguments, since the game is the
+type of its state, and those of the kernels that are chosen by them. An edited rule never meets a stale kernel, and an
+edit anywhere else costs no compilation. Checkouts and processes share the files.
 """
 
+import contextlib
 import gc
 import hashlib
-import threading
+import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
-import numpy as np
-from numba.core import codegen, compiler, dispatcher, errors, ir, registry, types
+from numba.core import caching, codegen, compiler, dispatcher, errors, ir, registry, types
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.typed_passes import IRLegalization
 
-from pipeline_src.jit.progress import PROGRESS
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import cache_root, digest, this_code
 
+FOLDER = cache_root() / "kernels"
+KEEP_S = 30 * 24 * 3600
+"""Seconds without use after which a kernel is removed."""
+TOUCH_S = 24 * 3600
+STARTED_NS = time.time_ns()
+"""Code that was edited later is not the code that this process runs."""
+
+ModulesRun = Callable[[str, frozenset[type]], tuple[str, ...]]
+"""Modules whose code the functions of a module may run for states of some classes."""
+_caching: Any = caching  # without types
 MAKES_ARRAYS = "a kernel that makes or returns arrays says so: @njit(allocates=True)"
 _dynfunc = numba._dynfunc
 
@@ -96,7 +119,7 @@ class PartCompiler(compiler.CompilerBase):
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """See `compiler.CompilerBase`."""
-        PROGRESS.function()
+        self.part.progress.function()
         target, nrt = self.state.targetctx, self.state.flags.nrt
         library = PartLibrary(target.codegen(), func.__qualname__)
         self.state.library = library
@@ -157,23 +180,25 @@ class _BorrowedOnly(AnalysisPass):
                 if not isinstance(value, ir.Expr) or value.op in BORROWS or not models[kind].contains_nrt_meminfo():
                     continue
                 called = state.typemap[value.func.name] if value.op == "call" else None
-                if not isinstance(called, types.NamedTupleClass) and getattr(called, "typing_key", None) not in VIEWS:
+                key = getattr(called, "typing_key", None)
+                if not (isinstance(called, types.NamedTupleClass) or key in VIEWS or getattr(key, "borrows", False)):
                     raise errors.TypingError(f"{name} makes {kind}; {MAKES_ARRAYS}", assign.loc)
         if models[state.return_type].contains_nrt_meminfo():
             raise errors.TypingError(f"{name} returns {state.return_type}; {MAKES_ARRAYS}", state.func_ir.loc)
         return False
 
 
-VIEWS: set[Any] = {"array.reshape", "array.view"}
-"""Functions that numba writes into their caller's own code (`lower_builtin`) and that give views of their arguments."""
+VIEWS = ("array.reshape", "array.view")
+"""Methods of which it is so, see `pipeline_src.jit.borrows`."""
 
 
 class Part(registry.CPUDispatcher):
     """A function as compiled code calls it."""
 
-    def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
-        """See numba."""
+    def __init__(self, py_func: Callable[..., Any], targetoptions: Any, progress: Any) -> None:
+        """See numba; ``progress`` counts what is compiled."""
         super().__init__(py_func, None, targetoptions, type("Compiler", (PartCompiler,), {"part": self}))
+        self.progress = progress
 
     def name_of(self, args: tuple[Any, ...]) -> str | None:
         """Return the name of the code for these argument types, equal in every process; None if it is not on disk."""
@@ -202,7 +227,7 @@ class _Wrapping(dispatcher._FunctionCompiler):
         self._part = part
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:  # noqa: ARG002 - numba's own name
-        with PROGRESS.kernel(), _without_collection():
+        with self._part.progress.kernel(), _without_collection():
             self._part.compile((*args,))
             part = self._part.overloads[args]
             flags = compiler.Flags()
@@ -233,37 +258,168 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-_PLAIN = threading.local()
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Compile nothing in this thread within the block, nor wait for it: kernels that are not there yet run as Python.
-
-    That is a hundred times as slow, and enough for single moves while another thread compiles.
-    """
-    was = getattr(_PLAIN, "wanted", False)
-    _PLAIN.wanted = True
-    try:
-        with np.errstate(over="ignore"):  # hashes and random numbers, as in compiled code
-            yield
-    finally:
-        _PLAIN.wanted = was
-
-
 class Kernel(registry.CPUDispatcher):
     """A function as Python calls it; compiled code that calls it takes its `part`."""
 
-    def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
-        """See numba."""
+    def __init__(self, py_func: Callable[..., Any], targetoptions: Any, progress: Any) -> None:
+        """See `Part`."""
         super().__init__(py_func, None, targetoptions)
-        self.part = Part(py_func, targetoptions)
+        self.part = Part(py_func, targetoptions, progress)
         usual: Any = self._compiler
         self._compiler: Any = _Wrapping(self.part, usual)
 
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        return self.py_func if getattr(_PLAIN, "wanted", False) else super()._compile_for_args(*args, **kws)
+    def keep(self, modules_run: ModulesRun) -> None:
+        """Keep the compiled code on disk, from now on."""
+        self._cache, self.part._cache = KernelCache(self.py_func, modules_run), PartCache(self.py_func, modules_run)
 
     @property
     def _numba_type_(self) -> Any:
         return types.Dispatcher(self.part)
+
+
+class _Results(_caching.CompileResultCacheImpl):
+    """numba's serialisation of compiled code, without its search for a folder next to the source file."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = SimpleNamespace(_py_file=function.__code__.co_filename)
+
+
+class KernelCache(_caching.FunctionCache):
+    """Compiled versions of one function, a file each; the name says all, so no index is needed."""
+
+    _kind = ""
+
+    def __init__(self, function: Callable[..., Any], modules_run: ModulesRun) -> None:
+        """Nothing is read yet."""
+        self._modules_run = modules_run
+        self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self._py_func, self._impl, self._cache_path = function, _Results(function), str(FOLDER)
+        self._cache_file = _caching.IndexDataCacheFile(self._cache_path, "unused", None)
+        self.enable()
+
+    def has(self, signature: Any, codegen: Any) -> bool:
+        """Whether a version is on disk."""
+        name = self._file_name(signature, codegen)
+        return name is not None and (FOLDER / name).exists()
+
+    def _load_overload(self, signature: Any, target: Any) -> Any:
+        name = self._file_name(signature, target.codegen())
+        if name is None:
+            return None
+        try:
+            return self._read(name, target)
+        except Exception:  # a missing or torn file; for the latter the unpickler can raise any error
+            return None
+
+    def _save_overload(self, signature: Any, data: Any) -> None:
+        name = self._file_name(signature, data.codegen)
+        if name is None or not self._impl.check_cachable(data):
+            return
+        with contextlib.suppress(OSError):  # with a full or read-only disk, the run continues without a cache
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            self._write(name, data)
+            _prune()
+
+    def _read(self, name: str, target: Any) -> Any:
+        data = self._cache_file._load_data(name)
+        _touch(FOLDER / name)
+        return self._impl.rebuild(target, data)
+
+    def _write(self, name: str, result: Any) -> None:
+        self._cache_file._save_data(name, self._impl.reduce(result))
+
+    def _file_name(self, signature: Any, codegen: Any) -> str | None:
+        """Name of the file; None where there is none."""
+        key = self.key_of(signature, codegen)
+        return None if key is None else f"{self._name}{self._kind}-{key}.nbc"
+
+    def key_of(self, signature: Any, codegen: Any) -> str | None:
+        """24 hex digits of everything that decides the compiled code: sources and machine.
+
+        None where the kernel runs code that is not first-party, or that was edited meanwhile.
+        """
+        modules = self._modules_run(self._py_func.__module__, frozenset(owners(signature)))
+        try:
+            if this_code().changed_ns(*modules) > STARTED_NS:
+                return None
+            own = digest(*modules)
+        except ZugwerkError:
+            return None
+        _, machine, body = self._index_key(signature, codegen)
+        key = repr((numba.__version__, sys.version_info[:2], str(signature), machine, body, own))
+        return hashlib.sha256(key.encode()).hexdigest()[:24]
+
+
+class PartCache(KernelCache):
+    """Likewise of parts, each without its callees, whose files it names."""
+
+    _kind = ".part"
+
+    def _read(self, name: str, target: Any) -> Any:
+        library = self._library(name, target.codegen())
+        fndesc, env, signature, reload_init = library.rest
+        for reload in reload_init:
+            reload()
+        return compiler.compile_result(
+            typing_context=target.typing_context,
+            target_context=target,
+            library=library,
+            environment=env,
+            entry_point=part_key(fndesc, env, library),
+            fndesc=fndesc,
+            signature=signature,
+            objectmode=False,
+            lifted=(),
+            reload_init=reload_init,
+        )
+
+    def _library(self, name: str, codegen: Any) -> PartLibrary:
+        """Return the content of a file, with the parts that it names."""
+        if name not in _LIBRARIES:
+            own_name, code, callees, rest = self._cache_file._load_data(name)
+            _touch(FOLDER / name)
+            library = PartLibrary(codegen, own_name)
+            library.restore(code, [self._library(callee, codegen) for callee in callees])
+            library.file_name, library.rest = name, rest
+            _LIBRARIES[name] = library
+        return _LIBRARIES[name]
+
+    def _write(self, name: str, result: Any) -> None:
+        library, fndesc = result.library, result.fndesc
+        callees = [part.file_name for part in library.parts]
+        if None in callees:  # code that is not on disk
+            return
+        fndesc.typemap = fndesc.calltypes = None  # as numba does it
+        rest = (fndesc, result.environment, result.signature, result.reload_init)
+        self._cache_file._save_data(name, (library.name, library.bitcode(), callees, rest))
+        library.file_name, _LIBRARIES[name] = name, library
+
+
+_LIBRARIES: dict[str, PartLibrary] = {}
+"""Libraries of this process by file name."""
+
+
+def owners(kind: Any) -> Iterator[type]:
+    """Classes of the NamedTuples in a numba type or in a tuple of types."""
+    for inner in kind if isinstance(kind, tuple) else getattr(kind, "types", ()):
+        yield from owners(inner)
+    owner = getattr(kind, "instance_class", None)
+    if owner is not None:
+        yield owner
+
+
+def _touch(path: Path) -> None:
+    """Note that a kernel is in use, once a day."""
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > TOUCH_S:
+            os.utime(path)
+
+
+@lru_cache(maxsize=1)
+def _prune() -> None:
+    """Remove kernels out of use, once a process."""
+    for path in FOLDER.glob("*.nbc"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > KEEP_S:
+                path.unlink()

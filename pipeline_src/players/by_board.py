@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.packaged import board_words
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
 from pipeline_src.search.limits import Limit, OnInfo

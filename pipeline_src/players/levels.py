@@ -13,7 +13,7 @@ from pydantic import model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.ladders import LENT, Ladder, ladder_of, ladders
 from pipeline_src.players.options import Options, read_options

@@ -12,7 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.search.limits import Clock, Limit, OnInfo, SearchResult
 
 if TYPE_CHECKING:
-    from pipeline_src.jit.needs import Need
+    from pipeline_src.jit import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Player:
         """
         if start is not None and not self._warm:
             from pipeline_src.games.kernels import rules_need  # imports numba, which the rest does not
-            from pipeline_src.jit.needs import ready
+            from pipeline_src.jit import ready
 
             ready([*rules_need(start), *self.needs(start)])
             self._warm_up(Position(start, np.random.default_rng(0), start))

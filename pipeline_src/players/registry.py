@@ -94,7 +94,7 @@ def make_player(game: str, text: str) -> Player:
         ZugwerkError: the game has no such player or option; the message lists the valid ones.
     """
     from pipeline_src.games.game import get_game  # imports numba, see `Player.ready`
-    from pipeline_src.jit.needs import ready
+    from pipeline_src.jit import ready
 
     player = build_player(game, text)
     ready(player.needs(get_game(game).initial_state()))  # before any clock runs

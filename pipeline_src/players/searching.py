@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from pipeline_src.games.kernels import max_actions, write_actions
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
 from pipeline_src.project.params import Count, Positive

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.games.kernels import rules_need
-from pipeline_src.jit.needs import Need, distinct, ready
-from pipeline_src.jit.progress import PROGRESS
+from pipeline_src.jit import PROGRESS, Need, distinct, ready
 from pipeline_src.players import engines
 from pipeline_src.players.registry import build_player, open_maker, players_of
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pipeline_src.interrupts import STOPPABLE
 
 if TYPE_CHECKING:
-    from pipeline_src.jit.needs import Need
+    from pipeline_src.jit import Need
 
 
 @dataclass(frozen=True)

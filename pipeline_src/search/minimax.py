@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 

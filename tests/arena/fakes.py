@@ -12,8 +12,7 @@ from pathlib import Path
 from numba.core.compiler_lock import global_compiler_lock
 
 from pipeline_src.games import amazons
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.players.amazons import PLAYERS
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult

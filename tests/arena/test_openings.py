@@ -48,7 +48,7 @@ ONE, TWO = Opening("", (parse_move("d1d7g7"),)), Opening("", (parse_move("d1d7g7
         (f'{FEN} ; id "two"\n{FEN} id "two"; D1 20;\n{FEN};D1 20 ;D2 400\n{FEN} 0 1 # end', [Opening(FEN)] * 4),
     ],
 )
-def test_keeps_opening_beside_comments_and_operations(tmp_path, text, found):
+def test_keeps_opening_before_comments_and_operations(tmp_path, text, found):
     path = tmp_path / "openings.txt"
     path.write_text(text)
     assert read(path, len(found)) == found

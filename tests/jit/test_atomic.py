@@ -3,8 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pipeline_src.jit import njit
-from pipeline_src.jit.atomic import peek, put, swap
+from pipeline_src.jit import njit, peek, put, swap
 
 
 @njit(nogil=True)

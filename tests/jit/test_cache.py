@@ -10,9 +10,9 @@ import numba
 import numpy as np
 import pytest
 
+import pipeline_src.jit as jit
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.jit import cache, choice
-from pipeline_src.jit.choice import choices
+from pipeline_src.jit import parts as cache
 from pipeline_src.project.code import ROOT, this_code
 from pipeline_src.search.mcts.puct_forest import is_step
 from tests.search.mcts.fakes import count_state
@@ -32,7 +32,7 @@ def over_or_room(state):
 PROGRAM = """
 import json, sys
 from pipeline_src.games import gomoku
-from pipeline_src.jit.parts import plainly
+from pipeline_src.jit import plainly
 from pipeline_src.search.asked import over_or_room, side_and_room
 if len(sys.argv) > 1:
     path, old, new = sys.argv[1:]
@@ -118,12 +118,12 @@ def test_kernel_cache_key_covers_code_called_for_its_types():
     from pipeline_src.search.mcts import playouts as generic
 
     own = frozenset({gomoku.board.GomokuState})
-    found = cache._modules(generic.__name__, own, choices())
+    found = jit.modules_run(generic.__name__, own)
     assert playouts.__name__ in found
     assert gomoku.board.__name__ in found
-    assert playouts.__name__ not in cache._modules(is_step.py_func.__module__, own, choices())
+    assert playouts.__name__ not in jit.modules_run(is_step.py_func.__module__, own)
     assert not any(".go." in name or "amazons" in name for name in this_code().closure(*found))
-    assert list(cache._owners((numba.typeof(gomoku.initial_state(5)), numba.int64))) == [gomoku.board.GomokuState]
+    assert list(cache.owners((numba.typeof(gomoku.initial_state(5)), numba.int64))) == [gomoku.board.GomokuState]
 
 
 def test_every_implementation_counts_for_the_kernels_that_call_it():
@@ -131,9 +131,9 @@ def test_every_implementation_counts_for_the_kernels_that_call_it():
     for game in (gomoku, amazons):
         kind = type(game.initial_state(6))
         covered = 0
-        for function, parts in choice._CHOICES.items():
+        for function, parts in jit._CHOICES.items():
             if kind in parts:
-                found = cache._modules(function.__module__, frozenset({kind}), choices())
+                found = jit.modules_run(function.__module__, frozenset({kind}))
                 assert parts[kind].py_func.__module__ in this_code().closure(*found)
                 covered += 1
         assert covered >= 11

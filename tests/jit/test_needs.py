@@ -7,10 +7,7 @@ import threading
 import numpy as np
 
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need, distinct, ready
-from pipeline_src.jit.parts import plainly
-from pipeline_src.jit.progress import Progress
+from pipeline_src.jit import Need, Progress, distinct, njit, plainly, ready
 
 
 def made():

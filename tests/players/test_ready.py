@@ -17,7 +17,7 @@ import numpy as np
 import torch  # once for all who need it
 from pipeline_src.games.game import get_game
 from pipeline_src.games.kernels import rules_need
-from pipeline_src.jit.needs import ready
+from pipeline_src.jit import ready
 from pipeline_src.jit.parts import Kernel
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import build_player

@@ -238,7 +238,7 @@ def test_empty_games_in_a_collection_are_left_out():
         ("a smile (;) and no game", "not SGF: it has no property"),
     ],
 )
-def test_what_is_no_game_is_no_game_of_no_moves(text, why):
+def test_text_without_properties_is_not_a_game_of_no_moves(text, why):
     found = one(text)
     assert (found.reason, found.detail.split(": ", 1)[0]) == ("bad_text", "game.sgf")
     assert why in found.detail
@@ -249,7 +249,7 @@ def test_reads_small_letters_within_names():
     assert (points(record), record.first_name) == (["Q16", "D4"], "ann")
 
 
-def test_games_beside_one_without_properties_are_read():
+def test_games_around_one_in_small_letters_are_read():
     found = parse_sgf(f"{HEAD};B[pd])(;b[dd]){HEAD}C[only words]){HEAD};B[dd])".encode(), 1)
     assert [one if isinstance(one, Reject) else points(one.record) for one in found] == [["Q16"], found[1], [], ["D16"]]
     assert found[1].detail.startswith("record (game 2 of 4): ")

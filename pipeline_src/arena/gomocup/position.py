@@ -25,7 +25,7 @@ from pipeline_src.games.gomoku.board import (
 from pipeline_src.games.gomoku.moves import any_line
 from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
-from pipeline_src.jit.parts import plainly
+from pipeline_src.jit import plainly
 from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
 
 OWN, OTHER = 1, 2

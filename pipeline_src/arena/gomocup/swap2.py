@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 

@@ -18,7 +18,7 @@ from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_pos
 from pipeline_src.arena.uci.report import exact_words, info_lines
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
-from pipeline_src.jit.parts import plainly
+from pipeline_src.jit import plainly
 from pipeline_src.players.engines.uci_text import write_move
 from pipeline_src.players.ladders import elo_range, ladders
 from pipeline_src.players.player import Bounds, Player, Position

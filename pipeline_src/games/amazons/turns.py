@@ -13,8 +13,7 @@ from pipeline_src.games import kernels
 from pipeline_src.games.amazons import moves
 from pipeline_src.games.amazons.board import FIRST, AmazonsState, copy_state, to_play
 from pipeline_src.games.amazons.moves import legal, play_turn
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 
 
 def legal_actions(state: AmazonsState) -> npt.NDArray[np.int32]:

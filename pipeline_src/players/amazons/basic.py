@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position

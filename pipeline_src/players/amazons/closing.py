@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult

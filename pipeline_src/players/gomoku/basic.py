@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline_src.games.gomoku.turns import legal_actions
 from pipeline_src.games.kernels import max_actions
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_src.games.kernels import max_actions, outcome
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need, needs_of
+from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.endgame_fill import EndgameScratch
 from pipeline_src.search.mcts.batches import row, stack

@@ -14,7 +14,7 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.turns import winner
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.project.params import Params
 from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours

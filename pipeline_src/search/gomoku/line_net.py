@@ -30,7 +30,18 @@ from pipeline_src.files import written_aside
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, SIDE, GomokuState
 from pipeline_src.jit import njit
-from pipeline_src.jit.lanes import COUNT, add, exchange, larger, load, load_positive, multiply_add, splat, store, total
+from pipeline_src.search.gomoku.lanes import (
+    COUNT,
+    add,
+    exchange,
+    larger,
+    load,
+    load_positive,
+    multiply_add,
+    splat,
+    store,
+    total,
+)
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_kernels import evaluate
 

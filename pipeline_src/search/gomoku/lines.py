@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import CARO, LINE, RENJU, RULE, GomokuState
 from pipeline_src.games.gomoku.renju import forbidden
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, fill, forbid, make_patterns
 from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points
 

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need, needs_of
+from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, bring, lines_need, make_lines

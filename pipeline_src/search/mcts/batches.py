@@ -7,7 +7,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import lower_builtin, type_callable
 
-from pipeline_src.jit.parts import VIEWS
+from pipeline_src.jit import borrows
 
 
 def stack(state: Any, n: int) -> Any:
@@ -15,12 +15,10 @@ def stack(state: Any, n: int) -> Any:
     return type(state)(*(np.repeat(array[None], n, axis=0) for array in state))
 
 
+@borrows
 def row(states: Any, b: int) -> Any:
     """Return state b of a stack as views, so that changes apply to the stack. Works in and out of compiled code."""
     return type(states)(*(array[b] for array in states))
-
-
-VIEWS.add(row)
 
 
 @type_callable(row)

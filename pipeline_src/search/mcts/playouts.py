@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.xorshift import below, seeded
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need, needs_of
+from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import Ints, PuctOptions, Records

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.jit import njit
-from pipeline_src.jit.atomic import peek, put, swap
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit, peek, put, swap
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import UNPROVEN, Forest, Ints, PuctOptions
 from pipeline_src.search.mcts.puct_kernels import Answers, Waiting, absorb, descend, evaluate, new_waiting

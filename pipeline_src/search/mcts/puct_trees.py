@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
     DRAWN,

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
 from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree, plant

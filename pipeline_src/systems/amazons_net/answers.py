@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, to_play
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 
 Boards = npt.NDArray[np.int8]
 """int8 [B, H, W], row 0 = rank H."""

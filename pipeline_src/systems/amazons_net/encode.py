@@ -16,8 +16,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import BLACK, COLOUR, EMPTY, WHITE, from_board, from_fen, to_fen, to_play
 from pipeline_src.games.amazons.notation import format_square
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 
 AMAZONS = 4
 """Planes of F: the amazons a side has."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.systems.amazons_net.answers import (

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, copy_state, initial_state
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, Forward, MoveAnswer, Squares
 from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes, planes_need

@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import ARROW, EMPTY
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.systems.amazons_net.encode import Encoded, check, encode, encode_needs, mark_legal, prepare
 
 PLANES = 15

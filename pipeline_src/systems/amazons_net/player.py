@@ -18,7 +18,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, stamp, written_aside
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.search.gomoku.line_net import (
     TABLE,
     LineNet,

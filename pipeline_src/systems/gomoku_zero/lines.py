@@ -14,8 +14,8 @@ from torch.nn import functional
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.jit import njit
-from pipeline_src.jit.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.project.params import Count
+from pipeline_src.search.gomoku.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.search.gomoku.line_net import (
     CHANNELS,
     DIRECTIONS,

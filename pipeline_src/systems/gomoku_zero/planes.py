@@ -23,8 +23,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, SIDE, GomokuState
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 
 Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 

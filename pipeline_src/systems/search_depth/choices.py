@@ -5,7 +5,7 @@ from typing import Protocol
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pydantic import model_validator
 
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState, to_play
 from pipeline_src.games.amazons.turns import legal_actions
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need
 from pipeline_src.players.amazons.alphabeta import EngineOptions
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.player import Position, Thought

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState, copy_state
 from pipeline_src.games.kernels import copy_into, max_steps, outcome, play_step, to_play, write_steps
-from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import evaluate
 from pipeline_src.search.mcts.xorshift import below, seeded
 

@@ -175,7 +175,7 @@ def test_a_refusal_ends_a_match_before_its_first_game(mode, said):
 
 
 @pytest.mark.parametrize("mode", ["cr", "mark"])
-def test_cr_alone_ends_a_line_and_a_byte_order_mark_may_begin_one(player, mode):
+def test_lines_may_end_in_cr_or_begin_with_mark(player, mode):
     assert player(mode).choose([position([0])]) == [1]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
-from pipeline_src.jit.needs import ready
+from pipeline_src.jit import ready
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.jit.needs import ready
+from pipeline_src.jit import ready
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator

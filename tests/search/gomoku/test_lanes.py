@@ -1,7 +1,17 @@
 import numpy as np
 
 from pipeline_src.jit import njit
-from pipeline_src.jit.lanes import add, exchange, larger, load, load_positive, multiply_add, splat, store, total
+from pipeline_src.search.gomoku.lanes import (
+    add,
+    exchange,
+    larger,
+    load,
+    load_positive,
+    multiply_add,
+    splat,
+    store,
+    total,
+)
 
 
 @njit
