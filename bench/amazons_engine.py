@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, compiled, row, seconds
-from pipeline_src.games.amazons import board, moves, turns
+from pipeline_src.games import amazons as turns
+from pipeline_src.games.amazons import board, moves
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import write_turns
 from pipeline_src.jit import njit

@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, compiled, medians, row, seconds
-from pipeline_src.games.amazons import board, moves
+from pipeline_src.games.amazons import board, moves, perft
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.perft import perft
 from pipeline_src.jit import njit
 
 PERFT_2 = 4_307_152

@@ -17,8 +17,7 @@ def predict() -> tuple[float, float]:
     """Return the microseconds of a choice, ours and with torch's forward pass."""
     import torch
 
-    from pipeline_src.systems.search_depth.chooser import DepthModel
-    from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net
+    from pipeline_src.systems.search_depth.net import DepthModel, PublishedDepthConfig, SavedDepthNet, make_depth_net
     from pipeline_src.systems.search_depth.positions import depth_planes
 
     before = torch.get_num_threads()
@@ -46,7 +45,7 @@ def smote() -> tuple[float, float]:
     """Return the rows made a second, in blocks and on all rows."""
     from imblearn.over_sampling import SMOTE
 
-    from pipeline_src.systems.search_depth.batches import smote_in_blocks
+    from pipeline_src.systems.search_depth.train import smote_in_blocks
 
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 6, (ROWS, 100)).astype(np.float32) * rng.random((ROWS, 1), np.float32)

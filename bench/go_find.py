@@ -13,8 +13,7 @@ from typing import Any
 
 from bench.measure import Row, row
 from bench.strength.joseki import varied
-from pipeline_src.games.go.setup import initial_state
-from pipeline_src.games.go.turns import replay
+from pipeline_src.games.go import initial_state, replay
 from pipeline_src.records.go_find import find
 from pipeline_src.records.go_index import update
 from pipeline_src.records.parquet import write_records

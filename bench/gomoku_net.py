@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, row
-from pipeline_src.games.gomoku.setup import initial_state
+from pipeline_src.games.gomoku import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backends import Synchronous
+from pipeline_src.systems.gomoku_zero.backends import Synchronous, plane_count
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
-from pipeline_src.systems.gomoku_zero.planes import plane_count
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64

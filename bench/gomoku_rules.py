@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from bench.measure import Row, compiled, medians, row, seconds
 from pipeline_src.games import kernels
+from pipeline_src.games.gomoku import initial_state
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.jit import njit
 from pipeline_src.search.mcts.xorshift import below
 

@@ -33,11 +33,11 @@ from pipeline_src.games.amazons.moves import (
     shoot,
     write_moves,
 )
+from pipeline_src.games.go import initial_state as go_state
 from pipeline_src.games.go.board import GoState
 from pipeline_src.games.go.moves import copy_into as go_copy_into
 from pipeline_src.games.go.moves import legal as go_legal
 from pipeline_src.games.go.moves import play as go_play
-from pipeline_src.games.go.setup import initial_state as go_state
 from pipeline_src.jit import njit
 from pipeline_src.project.params import read_tree
 from pipeline_src.records.littlegolem.amazons import write_record
@@ -167,8 +167,7 @@ def write_params(games: int, path: Path) -> None:
 
 def write_nets(path: Path) -> None:
     """Write untrained nets of the fewest filters."""
-    from pipeline_src.systems.amazons_net.models import save_nets
-    from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+    from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, save_nets
 
     save_nets(path, AmazonsNets(AmazonsConfig(width=0.01)))
 

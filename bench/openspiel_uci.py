@@ -16,7 +16,7 @@ import time
 import numpy as np
 import pyspiel
 
-from pipeline_src.arena.uci.commands import Placed, read_go, read_position
+from pipeline_src.arena.uci import Placed, read_go, read_position
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game

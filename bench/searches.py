@@ -12,10 +12,10 @@ import numpy as np
 from bench.measure import Row, row
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.jit import ready
-from pipeline_src.players.amazons.alphabeta import STANDARD
+from pipeline_src.players.amazons.searches import STANDARD
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.search.alphabeta.searcher import AlphaBeta
+from pipeline_src.search.alphabeta import AlphaBeta
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.gomoku.solver import Solver

@@ -9,7 +9,7 @@ from prefect import Flow
 from flows import CHECKOUT, own_server
 from pipeline_src.errors import run_main
 from pipeline_src.project.dvc_run import NO_LIMIT_S
-from pipeline_src.project.repro import cores
+from pipeline_src.project.schedule import cores
 
 LIMIT_MINUTES = 720.0
 RETRIES = 1

@@ -17,7 +17,7 @@ from pipeline_src.project.params import read_tree
 from pipeline_src.project.systems import systems
 from pipeline_src.project.verify import LOCK
 from pipeline_src.report.figures import figures
-from pipeline_src.report.table import line
+from pipeline_src.report.page import line
 
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"

@@ -19,7 +19,7 @@ from flows.options import LIMIT_MINUTES, RETRIES
 from flows.overlap import left_out
 from flows.publish import publish_results, push_commit, push_outputs
 from flows.targets import bring_up_to_date, tried_again
-from pipeline_src.project.repro import cores
+from pipeline_src.project.schedule import cores
 from pipeline_src.project.systems import systems
 
 

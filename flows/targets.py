@@ -1,6 +1,6 @@
 """The targets of the graph as Prefect tasks, one each: retried, limited in time, never cached by Prefect.
 
-The scheduler (`pipeline_src.project.scheduler`) decides on their order and concurrency.
+The scheduler (`pipeline_src.project.schedule`) decides on their order and concurrency.
 """
 
 import time
@@ -18,11 +18,9 @@ from prefect.tasks import Task, exponential_backoff
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
-from pipeline_src.project.children import Children, EndedError
-from pipeline_src.project.dvc_run import TimeLimitError, repro
+from pipeline_src.project.dvc_run import Children, EndedError, TimeLimitError, repro
 from pipeline_src.project.params import PARAMS_FILE, read_tree
-from pipeline_src.project.schedule import Outcome
-from pipeline_src.project.scheduler import Scheduler
+from pipeline_src.project.schedule import Outcome, Scheduler
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""

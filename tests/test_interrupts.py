@@ -32,7 +32,7 @@ STAGE = ["pipeline_src.stages.joseki_crawl"]
     ("command", "module"),
     [
         (CRAWL, "typer"),
-        (CRAWL, "pipeline_src.cli.crawl"),
+        (CRAWL, "pipeline_src.cli.project"),
         (CRAWL, "spiders.live"),
         (CRAWL, "scrapy.crawler"),
         (["pipeline_src.cli", "amazons", "perft", "1"], "numba"),

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from bench.reliability import hostile_texts as texts
-from pipeline_src.arena.conversation import converse
-from pipeline_src.arena.gomocup.session import Session as GomocupSession
-from pipeline_src.arena.uci.session import Session as UciSession
+from pipeline_src.arena.gomocup import Session as GomocupSession
+from pipeline_src.arena.session import converse
+from pipeline_src.arena.uci import Session as UciSession
 from pipeline_src.games.game import get_game
 from pipeline_src.records.go_moves import SgfGame
-from pipeline_src.records.littlegolem.games import Kept, Usable, read_game
+from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.psq import parse_psq
 from pipeline_src.records.raw import RawGame, Seat

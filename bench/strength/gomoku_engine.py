@@ -14,18 +14,18 @@ import numpy as np
 
 from bench.measured import about, chosen, known, match_options
 from bench.strength.brain_clock import busy_process, late_moves
-from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.match import MatchSpec, run_match
+from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.games.gomoku import from_board
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.forced_wins import read_forced_wins
-from pipeline_src.report.provenance import processor
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
+from pipeline_src.report.page import processor
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.games.gomoku.renju_positions import POSITIONS, read

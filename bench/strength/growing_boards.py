@@ -21,18 +21,17 @@ import numpy as np
 
 from bench.measured import about, known, run_stage
 from pipeline_src import yaml12
-from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.match import Pairing
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
-from pipeline_src.report.provenance import processor
+from pipeline_src.report.page import processor
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
-from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 
 OUT = Path("docs/measured/growing_boards.json")
 WORK = Path("work/strength/growing_boards")

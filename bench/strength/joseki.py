@@ -22,12 +22,11 @@ from bench.measured import about
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
+from pipeline_src.games.go import initial_state
 from pipeline_src.games.go.moves import legal, play
-from pipeline_src.games.go.setup import initial_state
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
-from pipeline_src.records.sgf import parse_sgf
-from pipeline_src.records.sgf_files import read_files
+from pipeline_src.records.sgf import parse_sgf, read_files
 from pipeline_src.systems.joseki.accuracy import (
     Named,
     ask,
@@ -40,9 +39,8 @@ from pipeline_src.systems.joseki.accuracy import (
     timings,
 )
 from pipeline_src.systems.joseki.build import Builder, tally
-from pipeline_src.systems.joseki.corners import PASS
-from pipeline_src.systems.joseki.lookup import code_index
-from pipeline_src.systems.joseki.sequences import LONGEST, exact_fingerprint, walk
+from pipeline_src.systems.joseki.corners import LONGEST, PASS, exact_fingerprint, walk
+from pipeline_src.systems.joseki.recommend import code_index
 
 OUT = Path("docs/measured/joseki.json")
 FOLDS = 5

@@ -21,8 +21,7 @@ from pipeline_src import yaml12
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec
-from pipeline_src.arena.ratings import Rating, rate_players
-from pipeline_src.arena.result import Match
+from pipeline_src.arena.result import Match, Rating, rate_players
 from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, written_aside

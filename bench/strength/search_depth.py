@@ -17,13 +17,11 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.report.provenance import processor
-from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
-from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, play_meetings
-from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
+from pipeline_src.report.page import processor
+from pipeline_src.search.amazons.evaluation import AmazonsEngine
+from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, TunedTable, play_meetings, tune_table
+from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
-from pipeline_src.systems.search_depth.tables import TunedTable, tune_table
 
 OUT = Path("docs/measured/search_depth.json")
 WORK = Path("work/strength/search_depth")

@@ -14,9 +14,9 @@ from pipeline_src import exports
 _MODULES = {
     "Match": "result",
     "MatchSpec": "match",
-    "Result": "ratings",
-    "Sprt": "sprt",
-    "rate_players": "ratings",
+    "Result": "result",
+    "Sprt": "result",
+    "rate_players": "result",
     "run_match": "match",
 }
 __all__ = list(_MODULES)

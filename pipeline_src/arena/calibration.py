@@ -16,14 +16,20 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena import pool
+from pipeline_src.arena import runner
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.openings import random_openings
-from pipeline_src.arena.reliability import CalibrationBin, calibration_rows, reliability
 from pipeline_src.arena.runner import Board, play_fixtures
-from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
+from pipeline_src.arena.score import (
+    CalibrationBin,
+    Score,
+    calibration_rows,
+    clustered_mean,
+    clustered_rate,
+    reliability,
+)
 from pipeline_src.files import write_json, write_table
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
@@ -116,7 +122,7 @@ def measure_calibration(
     played = play_fixtures(board, fixtures, parallel, journal)
     turns = [(*turn, number) for number, game in enumerate(played) for turn in first_half(board, game)]
     states, points, numbers = zip(*turns, strict=True)
-    player: Any = pool.player(board.game, text)  # both searches have their `Puct`
+    player: Any = runner.player(board.game, text)  # both searches have their `Puct`
     win_rates = net_win_rates(player.puct.evaluate_batch, states)
     return calibrate(win_rates, np.array(points), np.array(numbers))
 

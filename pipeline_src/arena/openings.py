@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import decoded
-from pipeline_src.games.game import Game
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.players.engines.uci_text import read_move
+from pipeline_src.players.player import Bounds, Player, Position
+from pipeline_src.players.registry import make_player
 
 
 @dataclass(frozen=True)
@@ -172,3 +176,121 @@ def _is_moves(game: Game, text: str, state: Any) -> bool:
         return bool([read_move(game, state, word) for word in text.split()])
     except ZugwerkError:
         return False
+
+
+# Balanced openings for matches: random plies, no two equal under the board's symmetries, and none decided already.
+#
+# In games such as Gomoku the first player wins most games. An opening compares two players only if both sides still
+# have a chance, and if it is played with both colours.
+
+
+LEVEL_AREA, LEVEL_JUDGE, LEVEL_BOUND = 9, "alphabeta:depth=2", 40.0
+"""For `level_openings`: side of the square that has the stones, judge and bound, as in the graph."""
+
+
+def balanced_openings(
+    game: str,
+    start: Any,
+    count: int,
+    plies: int,
+    seed: Sequence[int],
+    judge: str,
+    bound: float,
+    among: Collection[int] | None = None,
+    played: Sequence[int] = (),
+) -> list[tuple[int, ...]]:
+    """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
+
+    Opening i depends on ``seed`` and i alone, unless it is drawn again because an earlier one is equal under the eight
+    symmetries. With 0 plies, every opening is the start position.
+
+    Args:
+        game: name of the game.
+        start: the position before the openings, on a square board.
+        count: number of openings.
+        plies: length of an opening.
+        seed: random seed; the openings depend on nothing else.
+        judge: text of a player that searches and reports a value.
+        bound: largest value for either side that is accepted, in the unit of the judge's evaluation.
+        among: actions to draw from, if they are legal; None is all.
+        played: nodes per move of the games that the judge plays against itself from the opening. Each side has to win
+            one of them, because a value near 0 often hides a win just beyond the search depth.
+
+    Raises:
+        ZugwerkError: the judge does not search, or too few openings pass.
+    """
+    if plies == 0:
+        return [()] * count
+    rules, expert = get_game(game), make_player(game, judge)
+    if not expert.searches:
+        raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
+
+    def form(opening: tuple[int, ...], state: Any) -> bytes | None:
+        if abs(_value(expert, state, start, opening)) > bound:
+            return None
+        if played and not _both_win(rules, expert, state, played):
+            return None
+        return canonical_form(state.board, rules.to_play(state))
+
+    openings = draw_openings(rules, start, count, plies, seed, form, among)
+    if len(openings) < count:
+        raise ZugwerkError(
+            f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "
+            f"beside the {len(openings)} already found; ask for fewer openings, more plies or a wider bound"
+        )
+    return openings
+
+
+def level_openings(rules: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return ``count`` openings of Gomoku near the middle of a square board that two plies of search call level.
+
+    Raises:
+        ZugwerkError: another game, or too few openings pass.
+    """
+    if rules.NAME != "gomoku":
+        raise ZugwerkError(f"openings level:{plies} are for gomoku, not {rules.NAME}; expected random:PLIES")
+    side = start.board.shape[0]
+    cells = central_cells(side, min(side, LEVEL_AREA))
+    return balanced_openings(rules.NAME, start, count, plies, seed, LEVEL_JUDGE, LEVEL_BOUND, cells)
+
+
+def central_cells(size: int, side: int) -> list[int]:
+    """Return the cells (row * size + column) of the central square with side ``side``; 0 is the whole board."""
+    if not 0 <= side <= size:
+        raise ZugwerkError(f"no square of {side} cells a side in the middle of a board of {size}")
+    begin = (size - (side or size)) // 2
+    rows = range(begin, begin + (side or size))
+    return [row * size + column for row in rows for column in rows]
+
+
+def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
+    """Return bytes that are equal for a board [H, H] and its eight symmetric forms; ``side`` is the side to move."""
+    forms: npt.NDArray[np.int8] = board.ravel()[board_maps(board.shape[0])]
+    smallest: bytes = min(form.tobytes() for form in forms)
+    return smallest + bytes([side])
+
+
+def quick_games(count: int) -> list[int]:
+    """Return ``count`` different numbers of nodes per move: 1,500, and half as many more each time."""
+    return [round(1500 * 1.5**i) for i in range(count)]
+
+
+def _both_win(rules: Game, expert: Player, start: Any, played: Sequence[int]) -> bool:
+    """Whether each side wins one of the judge's games against itself, at ``played`` nodes per move."""
+    winners = set()
+    for nodes in played:
+        expert.new_game()
+        state, rng = start, np.random.default_rng(0)
+        while (winner := rules.winner(state)) is None:
+            found = expert.think(Position(state, rng, start, ()), Bounds(nodes=nodes))
+            state = rules.play(state, found.action)
+        winners.add(winner)
+        if {"first", "second"} <= winners:
+            return True
+    return False
+
+
+def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
+    """Return the judge's value of a position to the side to move."""
+    found = expert.think(Position(state, np.random.default_rng(0), start, opening)).found
+    return 0.0 if found is None else found.value

@@ -2,15 +2,271 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from pipeline_src.arena.game import POINTS, PlayedGame
-from pipeline_src.arena.ratings import Result
-from pipeline_src.arena.score import Score, pair_score
-from pipeline_src.arena.sprt import Sprt, Verdict
+from pipeline_src.arena.score import Z95, Score, pair_score
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, finite
+
+# Elo ratings from the results of games, by the Bradley-Terry model.
+#
+# The probability that i beats j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley, Terry, Biometrika 39, 1952; Elo). A draw
+# counts as half a win and half a loss. Players have one additional virtual draw each on average, so that a player with
+# wins only has a finite rating: both players of a pairing give half of theirs, spread over their opponents in
+# proportion to their games. 20 wins in 20 games give +645 between two players without other games, and more over one
+# that others play too. The ratings are the maximum likelihood estimates, with standard errors from the Fisher
+# information.
+
+
+SCALE = math.log(10) / 400
+"""Slope of the logistic curve, per Elo point."""
+STEPS = 200
+PRECISION = 1e-9
+"""Largest change in the last iteration, in Elo."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of the games between two players."""
+
+    a: str
+    b: str
+    points: float
+    """Points of ``a``: 1 for a win, 0.5 for a draw."""
+    games: int
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Rating of one player, relative to the anchor."""
+
+    elo: float
+    error: float
+    """Standard error; 0 for the anchor."""
+    games: int
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.elo - Z95 * self.error
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.elo + Z95 * self.error
+
+    def as_metrics(self) -> dict[str, float]:
+        """Return ``{value, low, high, n}``, as in metrics files."""
+        return {"value": self.elo, "low": self.low, "high": self.high, "n": self.games}
+
+
+def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -> dict[str, Rating]:
+    """Rate all players; return the ratings by name, in the order of first games. The anchor has rating 0.
+
+    >>> rate_players([Result("new", "old", points=7.5, games=10)], anchor="old")["new"].games
+    10
+
+    Args:
+        results: results in any order; the same two players may occur several times.
+        anchor: name of the player with rating 0.
+        virtual: number of virtual draws of a player, on average.
+
+    Raises:
+        ZugwerkError: the anchor has no game, or a player is not connected to it by a chain of games.
+    """
+    played = [result for result in results if result.games]
+    names = list(dict.fromkeys(name for result in played for name in (result.a, result.b)))
+    if anchor not in names:
+        raise ZugwerkError(f"the anchor {anchor!r} has no games; ratings are relative to it")
+    points, games = _tables(played, names)
+    _check_linked(games, names, names.index(anchor))
+    own = games.sum(axis=1)
+    ghosts = virtual * games * (1 / own[:, None] + 1 / own[None, :]) / 2
+    elo, error = _maximise(points + ghosts / 2, games + ghosts, names.index(anchor))
+    return {name: Rating(float(elo[i]), float(error[i]), round(own[i])) for i, name in enumerate(names)}
+
+
+Table = npt.NDArray[np.floating]
+
+
+def _tables(results: Sequence[Result], names: Sequence[str]) -> tuple[Table, Table]:
+    """Return two tables [N, N]: points of the row's player against the column's, and games between them."""
+    at = {name: i for i, name in enumerate(names)}
+    points, games = np.zeros((2, len(names), len(names)))
+    for result in results:
+        a, b = at[result.a], at[result.b]
+        if a == b:
+            raise ZugwerkError(f"{result.a!r} cannot be rated by games against itself")
+        points[a, b] += result.points
+        points[b, a] += result.games - result.points
+        games[a, b] += result.games
+        games[b, a] += result.games
+    return points, games
+
+
+def _check_linked(games: Table, names: Sequence[str], anchor: int) -> None:
+    reached, todo = {anchor}, [anchor]
+    while todo:
+        near = set(np.flatnonzero(games[todo.pop()]).tolist()) - reached
+        reached |= near
+        todo += near
+    lost = [name for i, name in enumerate(names) if i not in reached]
+    if lost:
+        raise ZugwerkError(f"no chain of games links {', '.join(map(repr, lost))} to the anchor {names[anchor]!r}")
+
+
+def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
+    """Return (Elo, standard error) [N] by Newton's method. The likelihood is concave, so it has one maximum."""
+    free = np.arange(len(points)) != anchor
+    elo, error = np.zeros((2, len(points)))
+    total = points.sum(axis=1)
+    covariance: Table = np.zeros((0, 0))
+    for _ in range(STEPS):
+        expected = 1 / (1 + np.exp(-SCALE * (elo[:, None] - elo[None, :])))
+        weight = SCALE**2 * games * expected * (1 - expected)
+        information = np.diag(weight.sum(axis=1)) - weight
+        covariance = np.linalg.inv(information[np.ix_(free, free)])
+        step = covariance @ (SCALE * (total - (games * expected).sum(axis=1)))[free]
+        elo[free] += np.clip(step, -400, 400)  # a whole step can overshoot where all games were won
+        if np.abs(step).max(initial=0.0) < PRECISION:
+            break
+    error[free] = np.sqrt(np.diag(covariance))
+    return elo, error
+
+
+# Sequential probability ratio test (SPRT) of an Elo difference, from colour-swapped pairs.
+#
+# The log-likelihood ratio is the generalised one (Li, Liu and Ying, Sequential Analysis 33, 2014), as in Stockfish's
+# fishtest (Van den Bergh): each hypothesis fixes the mean score only, and uses the most likely distribution over the
+# five results of a pair with that mean. Pairs are independent, games are not. The bounds are Wald's (Sequential
+# Analysis, 1947).
+
+
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Possible scores of a pair, the mean of its two games."""
+UNSEEN = 1e-3
+"""Count of a result that has not occurred, so that every mean is possible (as in fishtest)."""
+MOST_ELO = 2_000
+
+Verdict = Literal["H0", "H1", "undecided"]
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A test of H1, an Elo difference of at least ``elo1``, against H0, at most ``elo0``.
+
+    >>> Sprt(0, 10).verdict(3.5)
+    'H1'
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    """Probability of accepting H1 if H0 is true."""
+    beta: float = 0.05
+    """Probability of accepting H0 if H1 is true."""
+
+    def __post_init__(self) -> None:
+        if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
+            raise ZugwerkError(f"sprt: elo0 must be below elo1, both within {MOST_ELO}: {self.elo0}, {self.elo1}")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ZugwerkError("sprt: alpha and beta must lie between 0 and 0.5")
+
+    @classmethod
+    def parse(cls, text: str) -> "Sprt":
+        """Read a test from the text ``elo0,elo1[,alpha,beta]``.
+
+        Raises:
+            ZugwerkError: the text has another form, or a number is out of range.
+        """
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in (2, 4):
+            raise ZugwerkError(f"sprt {text!r}: expected elo0,elo1[,alpha,beta], e.g. 0,10,0.05,0.05")
+        return cls(*numbers)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log-likelihood ratios at which H0 and H1 are accepted."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: Sequence[int]) -> float:
+        """Return the log-likelihood ratio of H1 over H0 for the numbers of pairs with each of `PAIR_SCORES`."""
+        return _llr(expected_score(self.elo0), expected_score(self.elo1), tuple(counts))
+
+    def verdict(self, llr: float) -> Verdict:
+        """Return the verdict for a log-likelihood ratio."""
+        low, high = self.bounds
+        return "H0" if llr <= low else "H1" if llr >= high else "undecided"
+
+    def run(self, points: Iterable[float]) -> tuple[Verdict, float, int]:
+        """Return (verdict, log-likelihood ratio, number of pairs) at the first pair that decides, or at the last pair.
+
+        Args:
+            points: points of each pair, 0 to 2, in the order of the pairs.
+        """
+        counts, number, llr = [0] * len(PAIR_SCORES), 0, 0.0
+        for point in points:
+            counts[round(2 * point)] += 1
+            number += 1
+            llr = self.llr(counts)
+            if self.verdict(llr) != "undecided":
+                break
+        return self.verdict(llr), llr, number
+
+
+def expected_score(elo: float) -> float:
+    """Return the expected score for an Elo difference by the logistic model: 1 / (1 + 10^(-elo / 400)).
+
+    >>> round(expected_score(100), 2)
+    0.64
+    """
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+@lru_cache(maxsize=1 << 16)  # a resumed match asks again for all of its pairs
+def _llr(s0: float, s1: float, counts: tuple[int, ...]) -> float:
+    """Return `Sprt.llr` for hypotheses that are given as expected scores."""
+    seen = [count or UNSEEN for count in counts]
+    if not any(counts):
+        return 0.0
+    total = sum(seen)
+    shares = [count / total for count in seen]
+    tilt0, tilt1 = _tilt(shares, s0), _tilt(shares, s1)
+    terms = (
+        share * math.log((1 + tilt0 * (score - s0)) / (1 + tilt1 * (score - s1)))
+        for share, score in zip(shares, PAIR_SCORES, strict=True)
+    )
+    return total * sum(terms)
+
+
+def _tilt(shares: Sequence[float], mean: float) -> float:
+    """Return the tilt for which ``share / (1 + tilt * (score - mean))`` is the most likely distribution with a mean.
+
+    The mean of that distribution falls as the tilt grows, so bisection finds the tilt.
+    """
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])  # bounds at which a weight is infinite
+    for _ in range(200):
+        middle = (low + high) / 2
+        slope = sum(
+            share * (score - mean) / (1 + middle * (score - mean))
+            for share, score in zip(shares, PAIR_SCORES, strict=True)
+        )
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
 
 Pair = tuple[PlayedGame, PlayedGame]
 """The two games of an opening. ``a`` has the first side in the first game."""

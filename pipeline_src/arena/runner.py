@@ -7,6 +7,7 @@ with which it is played in lock step and the number of workers change nothing.
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -14,15 +15,79 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena import pool
-from pipeline_src.arena.clock import GameClock, TimeControl
-from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
 from pipeline_src.arena.journal import Journal, each_kept
+from pipeline_src.files import stamp
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import Player, PlayerText
+from pipeline_src.players.ladders import FILE
+from pipeline_src.players.player import Player, PlayerError, PlayerText
+from pipeline_src.players.registry import make_player
+from pipeline_src.project.params import PARAMS_FILE
 from pipeline_src.records.record import GameRecord
+
+# The players of this process. Each is made once and reused.
+
+
+MOST = 16
+"""Largest number of players that are kept. The least recently used ones are dropped."""
+_PLAYERS: dict[tuple[Any, ...], Player] = {}
+
+
+def player(game: str, text: str, seat: int = 0) -> Player:
+    """Return the player that a text names. It may have played before, so call `Player.new_game`.
+
+    A player is made again if one of its files has changed.
+
+    Args:
+        game: name of the game.
+        text: text of the player.
+        seat: number that distinguishes players with the same text, such as the two of a game.
+
+    Raises:
+        ZugwerkError: as `make_player`.
+    """
+    params = PARAMS_FILE.resolve()
+    key = (game, text, seat, (params, *stamp(params)), *stamps_of(text))
+    found = _PLAYERS.pop(key, None)
+    if found is None:
+        found = make_player(game, text)
+        while len(_PLAYERS) >= MOST:
+            _PLAYERS.pop(next(iter(_PLAYERS))).close()
+    _PLAYERS[key] = found
+    return found
+
+
+def files_of(text: str) -> list[Path]:
+    """Return the files that a player's text names: its model, the program of an engine, or the table of the levels."""
+    parsed = PlayerText.parse(text)
+    if parsed.name == "level":
+        return [FILE]
+    words = (parsed.value, *parsed.options.values())
+    return [Path(word).resolve() for word in words if os.path.isfile(word)]  # noqa: PTH113 - a command may be long
+
+
+def digests_of(text: str) -> list[str]:
+    """Return the SHA-256 of each of these files."""
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files_of(text)]
+
+
+def stamps_of(text: str) -> tuple[tuple[Path, int, int], ...]:
+    """Return each of these files with its stamp: another one once a file has changed."""
+    return tuple((path, *stamp(path)) for path in files_of(text))
+
+
+def rest() -> None:
+    """End the outside processes of the players, which start them again for their next game."""
+    for one in _PLAYERS.values():
+        one.close()
+
+
+def dismiss() -> None:
+    """Drop all players."""
+    while _PLAYERS:
+        _PLAYERS.popitem()[1].close()
+
 
 LOCK_STEP = 32
 """Largest number of games that are played in lock step. It changes no move."""
@@ -90,7 +155,7 @@ class Board:
         return OpenGame(get_game(self.game), start, fixture, seats, clock)
 
     def _player(self, text: str, seat: int = 0) -> Player:
-        one = pool.player(self.game, text, seat)
+        one = player(self.game, text, seat)
         one.logs = Path(self.logs) if self.logs else None
         return one
 
@@ -146,7 +211,7 @@ def play_fixtures(
     tasks = {key: (one,) for key, one in zip(keys, fixtures, strict=True)}  # a game that is given twice is played once
     together = LOCK_STEP if board.control is None else 1
     rows = each_kept(
-        partial(play_some, board), tasks, parallel, f"{len(tasks)} games", journal, pool.rest, together=together
+        partial(play_some, board), tasks, parallel, f"{len(tasks)} games", journal, rest, together=together
     )
     found = dict(zip(tasks, map(PlayedGame.from_json, rows), strict=True))
     return [found[key] for key in keys]
@@ -178,7 +243,7 @@ def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]
 def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
     """Return, for each group, the digest of everything that decides its games except the code: 32 hex digits."""
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
-    files = {text: pool.digests_of(text) for text in texts}
+    files = {text: digests_of(text) for text in texts}
     on, keys = asdict(replace(board, logs="")), []
     for group in groups:
         rows = [[asdict(one), files[one.first], files[one.second]] for one in group]

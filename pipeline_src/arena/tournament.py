@@ -14,15 +14,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from pipeline_src.arena.event import cross_table
 from pipeline_src.arena.game import Fixture, PlayedGame
-from pipeline_src.arena.game_text import game_text
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_pairs, with_limits
-from pipeline_src.arena.ratings import Rating, rate_players
-from pipeline_src.arena.result import Match, Pair, Standing, Status
+from pipeline_src.arena.match import MatchSpec, cross_table, engine_logs_of, journal_of, play_pairs, with_limits
+from pipeline_src.arena.person import game_text
+from pipeline_src.arena.result import Match, Pair, Rating, Sprt, Standing, Status, rate_players
 from pipeline_src.arena.runner import group_keys, swapped_pair
-from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.game import get_game

@@ -3,26 +3,7 @@
 import typer
 
 from pipeline_src import __version__, interrupts
-from pipeline_src.cli import (
-    amazons,
-    any_game,
-    code,
-    compare,
-    crawl,
-    engines,
-    export,
-    go,
-    gomoku,
-    joseki,
-    match,
-    person,
-    players,
-    project,
-    repro,
-    tournament,
-    warm,
-    web,
-)
+from pipeline_src.cli import games, go, joseki, matches, person, project
 from pipeline_src.errors import end_on_interrupt, run_main
 from pipeline_src.games.game import GAMES
 
@@ -34,30 +15,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(amazons.app, name="amazons")
-app.add_typer(gomoku.app, name="gomoku")
+app.add_typer(games.amazons_app, name="amazons")
+app.add_typer(games.gomoku_app, name="gomoku")
 app.add_typer(go.app, name="go")
 app.add_typer(joseki.app, name="joseki")
-app.add_typer(engines.app, name="engines")
+app.add_typer(matches.app, name="engines")
 for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
-    app.add_typer(any_game.commands(other), name=other)
-app.command("match", epilog=match.EXAMPLE)(match.match)
-app.command("tournament", epilog=tournament.EXAMPLE)(tournament.tournament)
+    app.add_typer(games.commands(other), name=other)
+app.command("match", epilog=matches.MATCH_EXAMPLE)(matches.match)
+app.command("tournament", epilog=matches.TOURNAMENT_EXAMPLE)(matches.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
-app.command("levels")(players.levels)
-app.command("players")(players.players)
-app.command("export")(export.export)
-app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
-app.command("code", epilog=code.EXAMPLE)(code.code)
-app.command("crawl", epilog=crawl.EXAMPLE)(crawl.crawl)
+app.command("levels")(matches.levels)
+app.command("players")(matches.players)
+app.command("export")(project.export)
+app.command("compare", epilog=project.COMPARE_EXAMPLE)(project.compare)
+app.command("code", epilog=project.CODE_EXAMPLE)(project.code)
+app.command("crawl", epilog=project.CRAWL_EXAMPLE)(project.crawl)
 app.command("new")(project.new)
 app.command("profile")(project.profile)
-app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
+app.command("repro", epilog=project.REPRO_EXAMPLE)(project.repro)
 app.command("status")(project.status)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
-app.command("warm", epilog=warm.EXAMPLE)(warm.warm)
-app.command("web", epilog=web.EXAMPLE)(web.web)
+app.command("warm", epilog=project.WARM_EXAMPLE)(project.warm)
+app.command("web", epilog=project.WEB_EXAMPLE)(project.web)
 
 
 def _version(wanted: bool) -> None:

@@ -43,7 +43,7 @@ def board_text(game: str, state: Any, before: Any) -> "Text":
 
 def value_text(opponent: str, value: float) -> str:
     """Return the text of a search's value: a win rate, or points of the evaluation, by the player's unit."""
-    from pipeline_src.players.values import by_results
+    from pipeline_src.players.player import by_results
 
     if by_results(opponent):
         return f"win rate {(1 + value) / 2:.0%}"

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from pipeline_src.cli import play
-from pipeline_src.cli.any_game import Start, add_perft
+from pipeline_src.cli import games as play
+from pipeline_src.cli.games import Start, add_perft
 
 app = typer.Typer(help="Go. Example: zugwerk go show game.sgf --move 30", no_args_is_help=True)
 
@@ -44,7 +44,7 @@ def show(
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.games import go
-    from pipeline_src.games.go.notation import diagram, standing
+    from pipeline_src.games.go import diagram, standing
 
     state, record = _of_record_or_fen(position, move, number)
     if record is not None and (record.first_name or record.second_name):

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from pipeline_src.cli import play
+from pipeline_src.cli import games as play
 
 app = typer.Typer(
     help='The joseki library. Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9"', no_args_is_help=True
@@ -33,9 +33,8 @@ def encode(
     as_json: bool = AsJson,
 ) -> None:
     """Print the pattern code and the exact key of a corner pattern."""
-    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.code import BOTH, canonical_key, colour_code, factors, key_text, pattern_code
     from pipeline_src.systems.joseki.corners import BLACK, WHITE, parse_pattern
-    from pipeline_src.systems.joseki.pattern_code import BOTH, colour_code, factors, pattern_code
 
     window = parse_pattern(pattern)
     codes: dict[str, Any] = {}

@@ -2,6 +2,9 @@
 
 import hashlib
 import io
+import tempfile
+import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
+from pipeline_src.project.params import Params, Positive
 
 MANIFEST = "manifest.json"
 
@@ -110,3 +115,139 @@ class ArrayStream:
                 view = view[self._file.write(view) :]
         except OSError as error:  # the operating system does not say which file
             raise OSError(error.errno, error.strerror, str(self.path)) from None
+
+
+# Splits of games, and the samples that stay in each split.
+
+
+SPLITS = ("train", "validation", "test")
+TRAIN, VALIDATION, TEST = range(3)
+
+
+class SplitShares(Params):
+    """Shares of the games, in any unit."""
+
+    train: Positive
+    """Share for training."""
+    validation: Positive
+    """Share for learning curves, early stopping and the choice of a model."""
+    test: Positive
+    """Share for the reported figures."""
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """In the order of `SPLITS`."""
+        return self.train, self.validation, self.test
+
+
+def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float], seed: int) -> npt.NDArray[np.int8]:
+    """Split (0 train, 1 validation, 2 test) of each game, int8 [G].
+
+    Each game draws a number from the seed and its gid alone; the games in the order of these numbers are cut at the
+    shares. So the shares are met to a game, and when games are added, only a few of the old ones change sides.
+
+    Args:
+        gids: int64 [G], unique.
+        shares: of train, validation and test, in any unit.
+        seed: the pipeline's.
+
+    Raises:
+        ZugwerkError: too few games to put at least one into each split.
+    """
+    numbers = (np.random.SeedSequence([seed, streams.SPLIT, int(gid)]).generate_state(1, np.uint64)[0] for gid in gids)
+    order = np.lexsort((gids, np.fromiter(numbers, np.uint64, len(gids))))
+    ends = np.rint(np.cumsum(shares) / np.sum(shares) * len(gids)).astype(np.int64)
+    sizes = np.diff(ends, prepend=0)
+    if not sizes.all():
+        share = ":".join(f"{s:g}" for s in shares)
+        raise ZugwerkError(f"{len(gids)} games are too few to split {share}: {SPLITS[sizes.argmin()]} would get none")
+    splits = np.empty(len(gids), np.int8)
+    splits[order] = np.repeat(np.arange(len(SPLITS), dtype=np.int8), sizes)
+    return splits
+
+
+def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Return the samples to keep, bool [n], so that no position is in two splits.
+
+    A position found in several splits stays in test, else in validation, and is dropped elsewhere. Within its split
+    each of its occurrences stays: they carry the games' own choices.
+
+    Args:
+        hashes: uint64 [n], canonical hashes of the samples' positions.
+        splits: int8 [n], the split of each sample's game.
+    """
+    stays = np.ones(len(hashes), np.bool_)
+    taken = np.unique(hashes[splits == TEST])
+    for split in (VALIDATION, TRAIN):
+        rows = np.flatnonzero(splits == split)
+        stays[rows] = ~np.isin(hashes[rows], taken)
+        taken = np.union1d(taken, hashes[rows])
+    return stays
+
+
+# Arrays on disk while a stage works, so that its memory does not grow with the games.
+#
+# The files have no names and go when the arrays are no longer in use, or the process ends, however it ends.
+
+
+PARTS = 64
+
+
+def room(folder: Path | None, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """An array of zeros in a folder that exists; None is the system's for temporary files."""
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return np.asarray(np.memmap(file, dtype, "w+", shape=shape))
+
+
+class DiskRows:
+    """Rows that are appended, and then read as one array."""
+
+    def __init__(self, folder: Path | None, dtype: npt.DTypeLike, shape: tuple[int, ...] = ()) -> None:
+        """``shape`` is that of one row; ``folder`` as for `room`."""
+        self.dtype, self.shape, self.count = np.dtype(dtype), shape, 0
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open as long as rows come
+        weakref.finalize(self, self._file.close)
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """Write the next rows."""
+        self._file.write(np.ascontiguousarray(rows, self.dtype).data)
+        self.count += len(rows)
+
+    def array(self) -> npt.NDArray[Any]:
+        """All rows; none can follow."""
+        self._file.flush()
+        with self._file:
+            if not self.count:
+                return np.empty((0, *self.shape), self.dtype)
+            return np.asarray(np.memmap(self._file, self.dtype, "r+", shape=(self.count, *self.shape)))
+
+
+class ByHash:
+    """Rows with a hash, in parts by its first bits: equal hashes meet in one part, which fits in memory."""
+
+    def __init__(self, folder: Path | None, **fields: npt.DTypeLike) -> None:
+        """``fields`` are the types of a row's entries after the uint64 ``hash``."""
+        self.dtype = np.dtype([("hash", "u8"), *fields.items()])
+        self._parts = [DiskRows(folder, self.dtype) for _ in range(PARTS)]
+
+    def append(self, hashes: npt.NDArray[np.uint64], **fields: npt.NDArray[Any]) -> None:
+        """Write the next rows."""
+        rows = np.empty(len(hashes), self.dtype)
+        for name, values in {"hash": hashes, **fields}.items():
+            rows[name] = values
+        part = (hashes // np.uint64((1 << 64) // PARTS)).astype(np.uint8)
+        ends = np.cumsum(np.bincount(part, minlength=PARTS))
+        for one, some in zip(self._parts, np.split(rows[np.argsort(part, kind="stable")], ends[:-1]), strict=True):
+            one.append(some)
+
+    def parts(self) -> Iterator[npt.NDArray[Any]]:
+        """The rows of each part, in the order in which they came; none can follow."""
+        for part in self._parts:
+            yield np.array(part.array())
+
+
+def count_different(rows: ByHash) -> int:
+    """Number of different hashes among rows."""
+    return sum(len(np.unique(part["hash"])) for part in rows.parts())

@@ -2,23 +2,193 @@
 
 import logging
 import math
+import os
+import shutil
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import Logger
+from lightning.pytorch.utilities import rank_zero_only
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.checkpoints import find_checkpoint, lap_checkpoints
 from pipeline_src.learning.devices import Devices, MixedPrecision
-from pipeline_src.learning.precision import number_format
-from pipeline_src.learning.ranks import one_goes_on, trainer_options
+from pipeline_src.learning.torch_state import number_format
+
+# Training of one net in several processes: shares of the data, sums over processes, and tasks of the first process.
+#
+# With one process, its share is all of the data, and nothing here changes a bit of the result.
+
+
+Rows = TypeVar("Rows")
+
+
+class Share(NamedTuple):
+    """A process among those that train together."""
+
+    rank: int = 0
+    """Number of the process, from 0."""
+    world: int = 1
+    """Number of processes."""
+
+    def of(self, rows: Rows) -> Rows:
+        """This process's part of rows that all know: each ``world``-th."""
+        part: Rows = rows[self.rank :: self.world]  # type: ignore[index]
+        return part
+
+
+def share() -> Share:
+    """Return the share of this process, while a net is trained."""
+    if not _together():
+        return Share()
+    return Share(torch.distributed.get_rank(), torch.distributed.get_world_size())
+
+
+def summed(sums: Tensor) -> Tensor:
+    """Sums over the processes of what each has, the same in all."""
+    if not _together():
+        return sums
+    total = sums.detach().clone()
+    torch.distributed.all_reduce(total)
+    return total
+
+
+def level(module: nn.Module) -> None:
+    """Give all processes the first one's buffers: each has kept the running means of its own share."""
+    if _together():
+        for buffer in module.buffers():
+            torch.distributed.broadcast(buffer, 0)
+
+
+def is_first() -> bool:
+    """Whether this process is the one that writes files; known before training as well."""
+    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0  # Lightning sets it on the decorator itself
+
+
+def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
+    """Return the options of Lightning's trainer about devices.
+
+    Raises:
+        ZugwerkError: the batch has no equal shares, or there are fewer GPUs.
+    """
+    gpu, world = torch.cuda.is_available(), params.devices * params.num_nodes
+    if batch % world:
+        raise ZugwerkError(f"a batch of {batch} has no equal shares for {world} processes; change batch or devices")
+    if gpu and torch.cuda.device_count() < params.devices:
+        raise ZugwerkError(f"devices: {params.devices}, but this machine has {torch.cuda.device_count()} GPUs")
+    return {
+        "accelerator": "gpu" if gpu else "cpu",
+        "devices": params.devices,
+        "num_nodes": params.num_nodes,
+        "strategy": params.strategy,
+        "sync_batchnorm": gpu and world > 1,  # PyTorch has it for GPUs alone
+        "use_distributed_sampler": False,
+    }
+
+
+@contextmanager
+def one_goes_on() -> Iterator[None]:
+    """Around a training: after it the first process continues alone, the others end.
+
+    Lightning starts the others with the command of this one. What it left in the environment is taken back, so that the
+    next training of this process starts some again.
+    """
+    before = dict(os.environ)
+    yield
+    if not is_first():
+        sys.exit()
+    if _together():
+        torch.distributed.destroy_process_group()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _together() -> bool:
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
+
+
+# Checkpoints for resuming a killed training, and seeds of dropout that make the result equal bit for bit.
+
+
+class Resumed(NamedTuple):
+    """Where a training resumes."""
+
+    path: Path | None = None
+    """Its checkpoint; None at the start."""
+    step: int = 0
+    """Number of steps that were trained before."""
+
+
+def lap_checkpoints(folder: Path) -> ModelCheckpoint:
+    """Return a callback that saves all state at the end of each lap, which is an epoch to Lightning.
+
+    The checkpoint before the last one stays, in case the last one is torn.
+    """
+    return ModelCheckpoint(
+        folder,
+        "{step}",
+        monitor="step",
+        mode="max",
+        save_top_k=2,
+        save_on_train_epoch_end=True,
+        enable_version_counter=False,
+    )
+
+
+def find_checkpoint(folder: Path) -> Resumed:
+    """The newest of the `lap_checkpoints` in ``folder`` that can be read."""
+    for path in sorted(folder.glob("step=*.ckpt"), key=lambda path: int(path.stem[5:]), reverse=True):
+        try:
+            return Resumed(path, torch.load(path, map_location="cpu", weights_only=True)["global_step"])
+        except Exception:  # noqa: S112 - a torn file makes the unpickler raise anything
+            continue
+    return Resumed()
+
+
+def own_folder(folder: Path, key: str) -> Path:
+    """Return the folder of the training that ``key`` names, below ``folder``; those of others are deleted."""
+    own = folder / f"train-{key}"
+    for other in folder.glob("train-*") if is_first() else ():
+        if other != own:
+            shutil.rmtree(other)
+    return own
+
+
+class StepSeed(Callback):
+    """Seeds torch for each step, so that dropout depends on the seed and the step's number alone."""
+
+    def __init__(self, seed: int) -> None:
+        """``seed`` is the pipeline's."""
+        self.seed = seed
+
+    def on_train_batch_start(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,  # noqa: ARG002
+        batch: Any,  # noqa: ARG002
+        batch_idx: int,  # noqa: ARG002
+    ) -> None:
+        """Seed the step to come."""
+        rank = [trainer.global_rank] if trainer.global_rank else []
+        torch.manual_seed(torch_seed(self.seed, streams.TRAINING_DROPOUT, trainer.global_step, *rank))
+
+
+def torch_seed(seed: int, *path: int) -> int:
+    """A seed for torch, 64 bits, of this stage's and a purpose's own."""
+    return int(np.random.SeedSequence([seed, streams.TRAINING, *path]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
 
 Schedule = Literal["linear", "cosine"]
 

@@ -14,8 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel.admission import Ticket, admit, issue, withdraw
-from pipeline_src.parallel.crew import Batches, Function, Results, Task, timed
+from pipeline_src.parallel.crew import Batches, Function, Results, Task, Ticket, admit, issue, timed, withdraw
 
 CONNECT_S = 60
 """Seconds to find the scheduler, and then a worker."""

@@ -16,9 +16,18 @@ from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.jit import Need
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.ladders import LENT, Ladder, ladder_of, ladders
-from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.packaged import board_words
-from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, PlayerText, Position, Thought
+from pipeline_src.players.player import (
+    NO_BOUNDS,
+    Bounds,
+    OneBoard,
+    Options,
+    Player,
+    PlayerText,
+    Position,
+    Thought,
+    read_options,
+)
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.searching import time_on_clock
 from pipeline_src.project.params import Count

@@ -6,7 +6,7 @@ from pydantic.fields import FieldInfo
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import GAMES
-from pipeline_src.players.options import Options, option_names
+from pipeline_src.players.player import Options, option_names
 from pipeline_src.players.registry import makers_of, open_maker
 from pipeline_src.project.params import sentence, type_words
 

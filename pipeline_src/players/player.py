@@ -1,14 +1,17 @@
 """`Player`, the base of all players, and `PlayerText`, the text that names one: ``NAME[:VALUE][,key=value...]``."""
 
 import re
-from collections.abc import Sequence
+import typing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import Fault, Params, first_fault, unwrapped
 from pipeline_src.search.limits import Clock, Limit, OnInfo, SearchResult
 
 if TYPE_CHECKING:
@@ -224,3 +227,139 @@ def _is_option(item: str) -> bool:
     """Whether an item has the form ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` does not."""
     key, equals, _ = item.partition("=")
     return bool(equals) and key.isidentifier()
+
+
+# Options of players as models, read from a text such as ``alphabeta:depth=3,width=20`` and validated.
+
+
+class Options(Params):
+    """Base of the options of all players. A player is made by a function that takes an instance of a subclass.
+
+    A field is an option ``name=setting``. A field that is a dict takes all options ``name.KEY=setting``.
+    """
+
+    EXAMPLE: ClassVar[str] = ""
+    """Example of a player's text."""
+    VALUE: ClassVar[str] = ""
+    """Name of the field for the value after the colon that has no key; empty if none is allowed."""
+    ALIASES: ClassVar[Mapping[str, str]] = {}
+    """Other names of options, with the field that each sets."""
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
+    """Further texts, of players that call other kernels than the default one; used by `players.warm`."""
+
+
+T = TypeVar("T", bound=Options)
+
+
+def read_options(kind: type[T], text: PlayerText) -> T:
+    """Read the options of a player's text.
+
+    Raises:
+        ZugwerkError: an option is unknown, given twice under two names, missing, of the wrong type or out of bounds, or
+            two options exclude each other.
+    """
+    player = f"player '{text.name}'"
+    if text.value and not kind.VALUE:
+        raise ZugwerkError(f"{player} takes no {text.value!r} after the colon")
+    value = text.raw if kind.VALUE == "command" else text.value
+    values: dict[str, Any] = {kind.VALUE: _read(kind, kind.VALUE, value)} if text.value else {}
+    written: dict[str, str] = {}
+    for key, setting in text.options.items():
+        name, _, inner = kind.ALIASES.get(key, key).partition(".")
+        if name not in kind.model_fields or name == kind.VALUE or _is_mapping(kind, name) != bool(inner):
+            known = ", ".join(option_names(kind)) or "none"
+            raise ZugwerkError(f"{player} has no option {key!r}; its options: {known}")
+        if inner:
+            values.setdefault(name, {})[inner] = setting
+        elif name in written:
+            raise ZugwerkError(f"{player}: {written[name]} and {key} are one option; give one of them")
+        else:
+            values[name], written[name] = _read(kind, name, setting), key
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise ZugwerkError(f"{player}{_complaint(kind, first_fault(kind, error), written)}") from None
+
+
+def option_names(kind: type[Options]) -> list[str]:
+    """Return the names of the options that have a key."""
+    return [f"{name}.KEY" if _is_mapping(kind, name) else name for name in kind.model_fields if name != kind.VALUE]
+
+
+def _is_mapping(kind: type[Options], name: str) -> bool:
+    return typing.get_origin(unwrapped(kind.model_fields[name].annotation)[0]) is dict
+
+
+def _read(kind: type[Options], name: str, setting: str) -> Any:
+    """Return a setting as a value of its field's type, or unchanged if it cannot be converted."""
+    wanted, _ = unwrapped(kind.model_fields[name].annotation)
+    if wanted is bool:
+        return {"0": False, "1": True}.get(setting, setting)
+    if wanted not in (int, float):
+        return setting
+    try:
+        number = float(setting)
+    except ValueError:
+        return setting
+    return int(number) if wanted is int and number.is_integer() else number
+
+
+def _complaint(kind: type[Options], fault: Fault, written: Mapping[str, str]) -> str:
+    name = fault.name.removeprefix(".")
+    key = written.get(name, name)
+    if fault.error == "missing":
+        return f" needs a {name}, as in {kind.EXAMPLE}"
+    if fault.refusal:
+        return f": {f'{key} {fault.refusal}'.strip()}"
+    if fault.error == "literal_error":
+        return f": {key} is one of {', '.join(typing.get_args(fault.kind))}, not {fault.value!r}"
+    if fault.kind is bool:
+        return f": {key} must be 0 or 1, not {fault.value!r}"
+    if isinstance(fault.value, float):
+        return f": {key} must be a whole number, not {fault.value:.15g}"
+    return f": {key}={fault.value!r} is not a number"
+
+
+# Errors of players: `PlayerError` forfeits a game, `RefusalError` ends a match before its first game.
+
+
+ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
+"""``illegal``: an illegal move or none. ``time``: too late. ``hang``: no answer at all. ``crash``: the engine crashed.
+``exit``: the engine left with status 0."""
+
+
+class PlayerError(ZugwerkError):
+    """A player gave no legal move in time. The arena turns this into a forfeit of the game and continues."""
+
+    def __init__(self, kind: ErrorKind, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type["PlayerError"], tuple[ErrorKind, str]]:
+        return PlayerError, (self.kind, str(self))
+
+
+class RefusalError(PlayerError):
+    """Another program refuses a board or a rule.
+
+    Before a match (`Player.check`) no game is played, so none is lost. A program that refuses the same board later
+    forfeits that game.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("illegal", text)
+
+    def __reduce__(self) -> tuple[type["RefusalError"], tuple[str]]:  # type: ignore[override] # one argument
+        return RefusalError, (str(self),)
+
+
+# Units of players' values: mean results, which say the win rate, or points.
+
+
+RATES = ("zero", "mcts", "puct", "nets")
+"""Players with values from -1 to 1."""
+
+
+def by_results(text: str) -> bool:
+    """Whether the values of a player's searches, given its text, are mean results from -1 to 1."""
+    return PlayerText.parse(text).name in RATES

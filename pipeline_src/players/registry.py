@@ -18,8 +18,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players import engines
-from pipeline_src.players.options import Options, read_options
-from pipeline_src.players.player import Player, PlayerText
+from pipeline_src.players.player import Options, Player, PlayerText, read_options
 from pipeline_src.search.limits import Limit
 
 

@@ -6,13 +6,25 @@
 Nothing here runs or reads anything.
 """
 
+import json
+import os
+import queue
+import re
 import statistics
 import time
-from collections.abc import Mapping, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, suppress
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
-from pipeline_src.project.dvc_run import State
+from pipeline_src.errors import ZugwerkError, line_of
+from pipeline_src.files import read_json, write_json
+from pipeline_src.project import dvc_run
+from pipeline_src.project.dvc_run import Children, State, run_dvc
+from pipeline_src.project.graph import GRAPH
+from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 
 class Places(NamedTuple):
@@ -160,3 +172,316 @@ class Schedule:
         for target in TopologicalSorter(after).static_order():
             ways[target] = seconds[target] + max((ways[one] for one in after[target]), default=0.0)
         return ways
+
+
+# The targets of the graph as DVC reports them: dependencies, which have changed, and the places that each takes.
+#
+# The number of places of a stage is set in dvc.yaml by its ``meta``, which DVC itself ignores. There
+#
+#     meta: {threads: torch_threads, workers: parallel.workers}
+#
+# names keys of params.yaml: the number of places that the stage needs, and the number that it can use.
+
+
+_LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
+
+
+def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
+    """Return the dependencies of each target, in the order of dvc.yaml.
+
+    Raises:
+        ZugwerkError: there are no targets, or DVC cannot read dvc.yaml or params.yaml.
+    """
+    before: dict[str, set[str]] = {}
+    for line in _ask(["dag", "--dot"], checkout, children):
+        if found := _LINE.fullmatch(line):
+            target, after = found["target"], found["after"]
+            before.setdefault(after or target, set()).update([target] if after else [])
+    if not before:
+        raise ZugwerkError(f"{checkout / GRAPH}: no stage")
+    return before
+
+
+def changed_targets(targets: Sequence[str], checkout: Path, children: Children) -> set[str]:
+    """Return the targets, of those given or of all, that `dvc repro --single-item` would run."""
+    lines = _ask(["status", "--json", *targets], checkout, children)
+    return set(json.loads(next(line for line in lines if line.startswith("{"))))
+
+
+def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = "") -> dict[str, Set[str]]:
+    """Return the part of a graph with some targets and all their dependencies, in the graph's order.
+
+    Args:
+        graph: from `read_targets`.
+        targets: stages, members ``stage@item`` or groups.
+        system: without targets, those whose names begin with this word, and its headline figures; empty means all.
+
+    Raises:
+        ZugwerkError: a target is unknown; the message lists the known ones.
+    """
+    groups = defaultdict(list)
+    for name in graph:
+        groups[name.partition("@")[0]].append(name)
+    of_system = f"{system}_" if system else "", f"report_headlines@{system}"
+    todo = [name for name in graph if name.startswith(of_system)] if not targets else []
+    if not targets and not todo:
+        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{of_system[0]}'")
+    for target in targets:
+        if target not in graph and target not in groups:
+            raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")
+        todo += groups.get(target, [target])
+    found: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += graph[name]
+    return {name: before for name, before in graph.items() if name in found}
+
+
+def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
+    """Return the places of each stage or group.
+
+    Raises:
+        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params that is no whole number above 0.
+    """
+    found = {}
+    for name, definition in read_tree(checkout / GRAPH).get("stages", {}).items():
+        meta = definition.get("do", definition).get("meta", {})
+        where = f"{GRAPH}: {name}: meta"
+        found[name] = Places(*(_number(meta.get(kind), params, f"{where}.{kind}") for kind in ("threads", "workers")))
+    return found
+
+
+def _ask(words: list[str], checkout: Path, children: Children) -> list[str]:
+    lines: list[str] = []
+    run_dvc(words, checkout, lines.append, children)
+    return lines
+
+
+def _listed(group: list[str]) -> str:
+    """Return a group as one word, which a shell expands to all members."""
+    name, _, first = group[0].partition("@")
+    members = ",".join(member.partition("@")[2] for member in group)
+    return f"{name}@{{{members}}}" if first else name
+
+
+def _number(key: str | None, params: Mapping[str, Any], where: str) -> int:
+    if key is None:
+        return 1
+    value = at(params, key)
+    if not isinstance(value, int) or value < 1:
+        raise ZugwerkError(f"{where}: {PARAMS_FILE} has no whole number above 0 at {key}")
+    return value
+
+
+# Run independent targets of the graph at the same time in one checkout, each by `dvc repro --single-item`.
+#
+# DVC is asked once for the graph and once for the changed targets; an unchanged target needs no process. The caller
+# decides how a target runs: `zugwerk repro` uses threads, a flow uses Prefect's tasks.
+
+
+WORK = Path("work/repro")
+SECONDS = WORK / "seconds.json"
+"""Durations of targets in the last run by profile, for estimates and the order of targets. They affect no result."""
+
+
+class Future(Protocol):
+    """A future of `concurrent.futures` or of Prefect."""
+
+    def add_done_callback(self, fn: Callable[[Any], None], /) -> object:
+        """Call ``fn`` when the target is done."""
+
+    def result(self) -> State:
+        """Return the result for the target, or raise its error."""
+
+
+class Watch(Protocol):
+    """Observer of a run."""
+
+    def began(self, target: str) -> None:
+        """A target has started."""
+
+    def ended(self, target: str, outcome: Outcome | None) -> None:
+        """A target has ended; without an outcome it failed."""
+
+
+class Scheduler:
+    """One run of the graph, or of a part of it, in a checkout."""
+
+    def __init__(
+        self,
+        checkout: Path,
+        children: Children,
+        jobs: int,
+        *,
+        targets: Sequence[str] = (),
+        system: str = "",
+        force: bool = False,
+        refresh_crawl: bool = False,
+    ) -> None:
+        """Ask DVC for the graph and the changed targets.
+
+        Args:
+            checkout: the folder that holds dvc.yaml and params.yaml.
+            children: the running commands, to which DVC's are added.
+            jobs: number of places, at least 1.
+            targets: stages, members ``stage@item`` or groups, together with their dependencies. Empty means all.
+            system: without targets, only those of this system, see `select`.
+            force: run all targets even if nothing has changed.
+            refresh_crawl: run crawls too, since DVC does not notice that a site has changed.
+
+        Raises:
+            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read.
+        """
+        self.checkout, self.children = checkout, children
+        self.beside: list[str] = []
+        """Targets that were running when the first one failed, and finished."""
+        graph = children.submit(read_targets, checkout, children)
+        status = None if force else children.submit(changed_targets, (), checkout, children)
+        params = read_tree(checkout / PARAMS_FILE)
+        chosen = select(graph.result(), targets, system)
+        self._profile = str(params.get("profile", ""))
+        self._seconds = _read_seconds(checkout / SECONDS)
+        self.schedule = Schedule(
+            chosen,
+            jobs,
+            changed=status.result() & chosen.keys() if status else set(),
+            forced={target for target in chosen if force or (refresh_crawl and target.endswith("_crawl"))},
+            places=read_places(checkout, params),
+            seconds=self._seconds.setdefault(self._profile, {}),
+        )
+
+    def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
+        """Run the changed targets. After a failure running targets finish and no other one starts.
+
+        Args:
+            submit: starts a target with at most the given number of workers.
+            watch: observer of the run.
+
+        Returns:
+            The error of each target that failed.
+        """
+        schedule = self.schedule
+        ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        running: dict[str, Future] = {}
+        failed: dict[str, Exception] = {}
+
+        def tell(target: str) -> Callable[[Any], None]:
+            return lambda _: ended.put(target)
+
+        while True:
+            if not failed:
+                if not running and len(schedule.doubtful) > 1:
+                    schedule.answer(changed_targets(sorted(schedule.doubtful), self.checkout, self.children))
+                for target, places in schedule.begin().items():
+                    running[target] = submit(target, places)
+                    running[target].add_done_callback(tell(target))
+                    if watch:
+                        watch.began(target)
+            if not running:
+                return failed
+            target = ended.get()
+            state: State | None = None
+            try:
+                state = running.pop(target).result()
+            except Exception as error:  # after any error, wait for the other targets
+                self.beside = self.beside if failed else list(running)
+                failed[target] = error
+            outcome = schedule.end(target, state)
+            if outcome and outcome.state == "ran":
+                self._seconds[self._profile][target] = round(outcome.seconds, 1)
+                with suppress(OSError):  # the stages report a full disk
+                    write_json(self.checkout / SECONDS, self._seconds)
+            if watch:
+                watch.ended(target, outcome)
+
+
+def _read_seconds(path: Path) -> dict[str, dict[str, float]]:
+    """Return durations by profile and target; empty without a readable file."""
+    with suppress(ZugwerkError, OSError, AttributeError, TypeError, ValueError):
+        return {profile: {name: float(s) for name, s in rows.items()} for profile, rows in read_json(path).items()}
+    return {}
+
+
+# Bring the graph up to date on this machine: the scheduler, with a thread and a log file for each running target.
+
+
+class TargetsFailedError(ZugwerkError):
+    """Targets failed; the text has the last lines of each, and the names of the logs of all targets that ran then."""
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def repro(
+    checkout: Path,
+    jobs: int,
+    show: Callable[[Schedule], AbstractContextManager[Watch]],
+    *,
+    targets: Sequence[str] = (),
+    force: bool = False,
+) -> list[Outcome]:
+    """Bring targets and their dependencies up to date, as many at a time as there are places for.
+
+    The output of a target goes to `log_file`. No process that this function started outlives it.
+
+    Args:
+        checkout: the folder that holds dvc.yaml.
+        jobs: number of places, at least 1.
+        show: returns the display of the progress, which lasts as long as the targets run.
+        targets: as `Scheduler` takes them.
+        force: run targets even if nothing has changed.
+
+    Returns:
+        All targets, in the order in which they finished.
+
+    Raises:
+        TargetsFailedError: at least one failed.
+        ZugwerkError: see `Scheduler`.
+    """
+    with Children() as children:
+        scheduler = Scheduler(checkout, children, jobs, targets=targets, force=force)
+        schedule = scheduler.schedule
+
+        def bring(target: str, workers: int) -> dvc_run.State:
+            with _log(checkout / log_file(target)) as say:
+                forced = target in schedule.forced
+                return dvc_run.repro(target, checkout, say, children, force=forced, workers=workers)
+
+        def submit(target: str, workers: int) -> Future:
+            return children.submit(bring, target, workers)
+
+        with show(schedule) as watch:
+            failed = scheduler.run(submit, watch)
+    if failed:
+        raise TargetsFailedError("\n".join(_told(failed, scheduler.beside)))
+    return list(schedule.outcomes.values())
+
+
+def log_file(target: str) -> Path:
+    """Return the file below the checkout for a target's output."""
+    return WORK / f"{target.replace('/', '_')}.log"
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[Callable[[str], object]]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb", buffering=0) as file:
+
+        def say(line: str) -> None:
+            with suppress(OSError):  # the stage reports a full disk
+                file.write(f"{line}\n".encode(errors="replace"))
+
+        yield say
+
+
+def _told(failed: dict[str, Exception], beside: Sequence[str]) -> Iterator[str]:
+    for target, error in failed.items():
+        yield f"{target}: {line_of(error) if isinstance(error, OSError) else error}\n  log: {log_file(target)}"
+    for target in beside:
+        if target not in failed:
+            yield f"{target}, which ran at the same time, has finished\n  log: {log_file(target)}"
+    yield "no other target was started; run the same command again to continue"

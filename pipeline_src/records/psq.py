@@ -32,12 +32,12 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku import from_board
 from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, RULES, GomokuState, format_variant, parse_variant
-from pipeline_src.games.gomoku.renju import WHAT
-from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.games.gomoku.moves import WHAT
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, shown
-from pipeline_src.records.sgf_text import decode
+from pipeline_src.records.sgf import decode
 
 _HEAD = re.compile(r"Piskvorky (\d{1,4})x(\d{1,4}), *(\d+):(\d+), *([01])")
 _STONE = re.compile(r"(\d{1,4}),(\d{1,4})(?:,(-?\d{1,12}))?")

@@ -21,14 +21,13 @@ from pipeline_src.files import read_bytes
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.amazons import board
 from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.gomoku import from_board
 from pipeline_src.games.gomoku.board import BLACK, MAX_SIDE, MIN_SIDE, WHITE
-from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees
-from pipeline_src.records.sgf_text import text_of
+from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}
 """SGF's numbers of games."""

@@ -14,14 +14,9 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.project.systems import systems
-from pipeline_src.reference.commands import commands_page
-from pipeline_src.reference.deployments import deployments
-from pipeline_src.reference.graph import graph_page
-from pipeline_src.reference.metrics import metrics_page
-from pipeline_src.reference.nets import nets_page
-from pipeline_src.reference.params import params_page
+from pipeline_src.reference.pages import commands_page, deployments, graph_page, metrics_page, nets_page, params_page
 from pipeline_src.reference.results import filled_pages
-from pipeline_src.reference.sections import json_schema
+from pipeline_src.reference.stage_code import json_schema
 from pipeline_src.report.charts import charts, svg
 from pipeline_src.report.charts.drawing import SPECS
 from pipeline_src.report.keep import committed_run

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from pipeline_src.arena.calibration import Calibration, measure_calibration
 from pipeline_src.arena.calibration_params import CalibrationParams
-from pipeline_src.arena.reliability import calibration_rows
 from pipeline_src.arena.runner import Board
+from pipeline_src.arena.score import calibration_rows
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel
@@ -32,9 +32,9 @@ from pipeline_src.players.packaged import (
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
-from pipeline_src.report import provenance
+from pipeline_src.report import page
 from pipeline_src.report.figures import figures, of_the_graph
-from pipeline_src.systems.gomoku_zero.evaluation_params import data_words
+from pipeline_src.systems.gomoku_zero.params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
@@ -115,10 +115,10 @@ def package_net(
             data=_data(system, rows, params),
             params=_params(params, checkout) if rows else {},
             command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}") if rows else (),
-            commit=provenance.commit(checkout) if rows else None,
+            commit=page.commit(checkout) if rows else None,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             hours=took,
-            hardware=provenance.hardware() if rows else None,
+            hardware=page.hardware() if rows else None,
             figures=tuple(_card_figure(row) for row in rows),
             calibration=card_calibration(calibration, games),
             bytes=len(content),
@@ -137,8 +137,7 @@ def write_card(path: Path, card: Card) -> None:
 
 def _open(model: Path, system: str) -> Opened:
     if system == AMAZONS:
-        from pipeline_src.systems.amazons_net.models import load_nets
-        from pipeline_src.systems.amazons_net.nets import ResidualNets
+        from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
         from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
         from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 

@@ -13,15 +13,11 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import merged_text
-from pipeline_src.reference.sections import SECTIONS
-from pipeline_src.reference.spread import spread
-from pipeline_src.reference.tables import code, table, value_code
-from pipeline_src.report.figures import LAPTOP, MEASURED, figures
-from pipeline_src.report.matches import match_table
-from pipeline_src.report.measurements import system_measurements
-from pipeline_src.report.registry import REGISTRY, SYSTEMS
-from pipeline_src.report.table import Line, interval, lines, number, with_unit
-from pipeline_src.report.verdict import verdicts
+from pipeline_src.reference.pages import code, spread, table, value_code
+from pipeline_src.reference.stage_code import SECTIONS
+from pipeline_src.report.figures import LAPTOP, MEASURED, REGISTRY, SYSTEMS, figures, system_measurements
+from pipeline_src.report.keep import match_table
+from pipeline_src.report.page import Line, interval, lines, number, verdicts, with_unit
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.go.notation import FILES, format_move
+from pipeline_src.games.go import FILES, format_move
 from pipeline_src.report.board_picture import BoardPicture, star_points
 from pipeline_src.systems.joseki.corners import CORNER_NAMES
 from pipeline_src.systems.joseki.recommend import Recommendation

@@ -21,11 +21,20 @@ from pipeline_src.files import write_json, written_aside
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import PROFILES, own_values
 from pipeline_src.project.systems import Figure, systems
-from pipeline_src.report import provenance
-from pipeline_src.report.figures import COMMITTED, ESTIMATE, LAPTOP, figures, of_the_graph
-from pipeline_src.report.measurements import FOLDER, profile_measurements
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.table import interval, number
+from pipeline_src.report import page
+from pipeline_src.report.figures import (
+    COMMITTED,
+    ESTIMATE,
+    FOLDER,
+    LAPTOP,
+    REGISTRY,
+    SYSTEMS,
+    figures,
+    of_the_graph,
+    profile_measurements,
+    system_measurements,
+)
+from pipeline_src.report.page import interval, number
 
 REPORTS = Path("artifacts/reports")
 SMALL = frozenset({".csv", ".json"})
@@ -62,8 +71,8 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
     label = ",".join([profile, *(quote(change, IN_NAMES) for change in changes)])
     run = " ".join(["dvc exp run", *(f"-S {shlex.quote(change)}" for change in changes)]) if changes else "dvc repro"
     about = {
-        "commit": provenance.commit(folder, provenance.CODE),
-        "hardware": provenance.hardware(),
+        "commit": page.commit(folder, page.CODE),
+        "hardware": page.hardware(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
     kept, count, made_now = dict(profile_measurements(folder).get(label, {})), 0, set[str]()
@@ -141,7 +150,7 @@ def agreement(folder: Path = Path()) -> list[str]:
         return []
     if states[UNKNOWN] == total:
         return [f"{total} headline figures; none of the profile {profile} is committed to compare with"]
-    other = "" if states[SAME] == total else f" (bits differ{'' if machines == {provenance.hardware()} else BETWEEN})"
+    other = "" if states[SAME] == total else f" (bits differ{'' if machines == {page.hardware()} else BETWEEN})"
     if not outside:
         told = "all as committed" if not other else "all inside the committed intervals"
     else:
@@ -164,3 +173,48 @@ def _state(own: dict[str, Any], kept: dict[str, Any] | None) -> str:
     if own["ours"] == kept["ours"]:
         return SAME
     return INSIDE if kept["low"] is not None and kept["low"] <= own["ours"] <= kept["high"] else OUTSIDE
+
+
+# Tables of the committed matches below docs/measured, as lines of Markdown.
+
+
+def match_table(system: str, folder: Path = Path()) -> list[str]:
+    """Return a row for each match of docs/measured/<system>.json; empty if it has none.
+
+    Raises:
+        ZugwerkError: the file is damaged.
+    """
+    matches = system_measurements(folder, system).get("matches", {})
+    words = SYSTEMS[system].matches
+    names = [*(name for name in words if name in matches), *(name for name in matches if name not in words)]
+    if not names:
+        return []
+    nodes = "nodes_a_game" in matches[names[0]]
+    head = ["match", "games", "W/D/L", "score", "95 % CI", "Elo (95 % CI)"]
+    if nodes:
+        head = ["match", "games", "score", "95 % CI", "mean margin", "losses on time", "nodes a game, millions"]
+    lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+    for name in names:
+        found = matches[name]
+        score = found["score"]
+        ends = f"{score['low']:.3f} to {score['high']:.3f}"
+        cells = [words.get(name, name.replace("_", " ")), number(score["n"])]
+        if nodes:
+            million = " / ".join(f"{one / 1e6:.2f}" for one in found["nodes_a_game"])
+            lost = " / ".join(map(str, found["time_outs"]))
+            cells += [f"{score['value']:.3f}", ends, f"{found['margin']['value']:+.2f}", lost, million]
+        else:
+            counts = "/".join(str(found[key]) for key in ("wins", "draws", "losses"))
+            cells += [counts, f"{score['value']:.3f}", ends, _elo(found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _elo(match: dict[str, Any]) -> str:
+    """Return the Elo difference with its interval, or one end of it if one side won all games."""
+    low, high = match["elo_low"], match["elo_high"]
+    if match["elo"] is not None:
+        return f"{match['elo']:+.0f} ({low:+.0f} to {high:+.0f})"
+    if low is not None:
+        return f"above {low:+.0f}"
+    return "-" if high is None else f"below {high:+.0f}"

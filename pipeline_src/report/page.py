@@ -1,20 +1,412 @@
 """The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
-from collections.abc import Mapping
+import os
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
+from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
+from pipeline_src.games.go import FILES as GO_FILES
+from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.plots_page import bundle
-from pipeline_src.report import provenance, table
-from pipeline_src.report.board_examples import examples
+from pipeline_src.project.systems import Claim
+from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.charts import charts, interactive, svg
 from pipeline_src.report.charts.drawing import LARGEST
-from pipeline_src.report.figures import figures
-from pipeline_src.report.positions.file import POSITIONS
-from pipeline_src.report.registry import SYSTEMS
-from pipeline_src.report.verdict import verdicts
+from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, SYSTEMS, figures, of_the_graph
+from pipeline_src.report.positions.file import (
+    LETTERS,
+    POSITIONS,
+    SIDES,
+    Candidate,
+    GameName,
+    Panel,
+    read_examples,
+    square_names,
+)
+
+# The code and the machine of a report.
+
+
+CODE = ("dvc.yaml", "pipeline_src", "spiders")
+"""Code that determines the figures."""
+
+
+def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
+    """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
+    try:
+        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + "+" * bool(changed)
+
+
+def _git(folder: Path, *command: str) -> str:
+    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
+
+
+GPUS = Path("/proc/driver/nvidia/gpus")
+"""Has a folder for each GPU of NVIDIA."""
+
+
+def hardware() -> str:
+    """Return the processor and the number of cores for this process, and the GPUs, in words."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    gpus = Counter(
+        line.removeprefix("Model:").strip()
+        for path in sorted(GPUS.glob("*/information"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("Model:")
+    )
+    own = [f"{count} {name}" for name, count in gpus.items()]
+    return " and ".join([*own, f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"])
+
+
+def processor() -> str:
+    """Return the processor's name from the operating system."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+# Tables of the registry's figures, published and ours, as texts for the report and for Markdown.
+
+
+COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
+
+
+class Line(NamedTuple):
+    """One line of a table; ``-`` is an empty cell."""
+
+    words: str
+    published: str
+    ours: str
+    interval: str
+    ratio: str
+    n: str
+    unit: str
+    profile: str
+    """The profile of the run, or `figures.MEASURED` for a measurement outside the graph."""
+    command: str
+    where: str
+    """Data, hardware and date, as far as they are known."""
+    player: str
+    """The player that was measured, in words, where params decide it; else empty."""
+    made: str
+    """``graph``, ``measured``, or empty for a figure without a value."""
+    below: bool
+    """Whether the line is a further measurement of the figure above it."""
+
+
+def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
+    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements.
+
+    The committed run of a profile is left out where the checkout's own has the same value.
+    """
+    found = []
+    for row in rows.values():
+        found.append(line(row))
+        for other in row["others"]:
+            if other["label"] != f"{row['label']}{COMMITTED}" or other["ours"] != row["ours"]:
+                found.append(line(other, below=True))
+    return found
+
+
+def most_common_origins(table: list[Line]) -> dict[str, str]:
+    """Return the most common ``where`` of each way of measuring, which the lines of the table then omit."""
+    found = {}
+    for made in ("graph", "measured"):
+        origins = Counter(one.where for one in table if one.made == made and one.where)
+        if origins:
+            found[made] = origins.most_common(1)[0][0]
+    return found
+
+
+def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return the tables of all systems as Markdown."""
+    parts = ["# Results"]
+    for name, rows in figures.items():
+        parts += ["", f"## {SYSTEMS[name].title if name in SYSTEMS else name}", "", *markdown_table(rows)]
+    return "\n".join(parts) + "\n"
+
+
+def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return a system's table as lines of Markdown, below the most common origins of its figures."""
+    table = lines(rows)
+    origins = most_common_origins(table)
+    words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
+    said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
+    parts = [" ".join(said), ""] if said else []
+    parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
+    for one in table:
+        own = [one.player, one.where if one.where != origins.get(one.made) else ""]
+        figure = "↳ also" if one.below else one.words
+        figure += f" ({'; '.join(filter(None, own))})" if any(own) else ""
+        cells = [figure, one.published, one.ours, one.interval, one.n, one.unit, one.profile]
+        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{one.command}`"]) + " |")
+    return parts
+
+
+def with_unit(words: str, unit: str) -> str:
+    """Return a figure's words, with the unit if the words do not imply it."""
+    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
+        return f"{int(value):,}"
+    if unit in ("score", "fraction", "F1", "squared error") or unit.startswith("fraction"):
+        return f"{value:.3f}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def interval(row: dict[str, Any]) -> str:
+    """Return a figure's 95 % interval as text, ``-`` without one."""
+    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
+
+
+def line(row: dict[str, Any], below: bool = False) -> Line:
+    """Return the line of a measurement, ``below`` that of the figure or not."""
+    graph = row["from"] == "graph"
+    known = [row["data"], *([] if graph else [row["hardware"], row["date"]])]
+    return Line(
+        words=row["words"],
+        published=number(row["published"], row["unit"]),
+        ours="not made yet" if row["ours"] is None else number(row["ours"], row["unit"]),
+        interval=interval(row),
+        ratio="-" if row["ratio"] is None else f"{row['ratio']:.3g}",
+        n=number(row["n"]),
+        unit=row["unit"],
+        profile=row["label"] or "-",
+        command=row["command"] or "-",
+        where=", ".join(str(part) for part in known if part) if row["ours"] is not None else "",
+        player=row["player"] or "",
+        made=row["from"] or "",
+        below=below,
+    )
+
+
+# The verdict on each published system: the published value, that of a run, and the best measurement.
+
+
+Row = dict[str, Any]
+NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
+
+
+class Verdict(NamedTuple):
+    """One line: a system, and the figure of it that decides."""
+
+    system: str
+    """Key of `SYSTEMS`."""
+    published: str
+    figure: str
+    run: str
+    """Value of the run, with interval and player; ``-`` without one."""
+    best: str
+    """The best committed measurement, with interval, player and profile; ``-`` without one."""
+    outcome: str
+    """``reproduced``, ``beaten``, `NOT_REACHED` or `NOT_MEASURED`: by the best measurement, or else by the run."""
+    reason: str
+
+
+def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
+    """Return the verdict on each published system, from `figures.figures`.
+
+    Args:
+        found: all figures.
+        profile: profile of the committed run that is shown if the graph has not run.
+    """
+    told = []
+    for name, system in SYSTEMS.items():
+        if system.claim is None:
+            continue
+        claim, rows = system.claim, found[name]
+        row = rows[claim.figure]
+        run = made = of_the_graph(row, profile)
+        if run is None and claim.run:
+            run = of_the_graph(rows[claim.run], profile)
+        measured = [one for one in (row, *row["others"]) if one["from"] == "measured" and one is not run]
+        larger = [one for one in measured if one["label"] not in (LAPTOP, LAPTOP + COMMITTED)]
+        best = next(iter(larger or measured), None)
+        deciding = best or made
+        outcome = _outcome(claim, rows, deciding) if deciding else NOT_MEASURED
+        told.append(
+            Verdict(
+                name,
+                claim.words,
+                with_unit(row["words"], row["unit"]),
+                _cell(claim, rows, run, own=True) if run else "-",
+                _cell(claim, rows, best) if best else "-",
+                outcome,
+                (outcome == NOT_REACHED and claim.missed) or claim.reason,
+            )
+        )
+    return told
+
+
+def _outcome(claim: Claim, rows: Mapping[str, Row], row: Row) -> str:
+    bar = _bar(claim, rows, row)
+    if bar is None:
+        return NOT_MEASURED
+    (low, high), (least, most) = _ends(row), _ends(bar)
+    above, below = (high < least, low > most) if claim.less else (low > most, high < least)
+    return NOT_REACHED if below else claim.outcomes[0 if above else 1]
+
+
+def _bar(claim: Claim, rows: Mapping[str, Row], row: Row) -> Row | None:
+    """Return the value that a measurement is compared with: the published one, or a figure of the same run."""
+    if not isinstance(claim.bar, str):
+        return {"ours": claim.bar, "low": None, "high": None}
+    same = rows[claim.bar]
+    return next((one for one in (same, *same["others"]) if one["label"] == row["label"] and one["from"]), None)
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    return (row["ours"], row["ours"]) if row["low"] is None else (row["low"], row["high"])
+
+
+def _cell(claim: Claim, rows: Mapping[str, Row], row: Row, own: bool = False) -> str:
+    """Return a value with its interval, the measured value that it is compared with, its player and profile."""
+    text = number(row["ours"], row["unit"])
+    text = text if row["low"] is None else f"{text} ({interval(row)})"
+    bar = _bar(claim, rows, row) if isinstance(claim.bar, str) else None
+    parts = [row["words"] if row["words"] != rows[claim.figure]["words"] else "", row["player"]]
+    parts.append(f"{claim.bar_words} {number(bar['ours'], bar['unit'])}" if bar else "")
+    parts.append(row["label"] if not own or row["label"] == OTHER_PARAMS else "")
+    return "; ".join(filter(None, [text, *parts]))
+
+
+# Pictures of the boards that the stage report_positions chose: sample games and positions, for the report's page.
+
+
+PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
+"""Letters of the pieces of the first and the second side."""
+FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
+SHADED, WRITTEN = 0.01, 0.02
+"""Least shares for a square to be shaded, and for its percentage to be written on it."""
+DARK = 0.9
+"""Least opacity of heat for white text on it."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One board as SVG that is inserted into a page unchanged. The other fields are plain text, not escaped."""
+
+    svg: str
+    label: str
+    win_rate: str
+    """Text such as ``win rate of White 53 %``, or empty."""
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class BoardExample:
+    """An example of the file with its pictures. All fields but their ``svg`` are plain text, not escaped."""
+
+    system: str
+    name: str
+    title: str
+    caption: str
+    pictures: tuple[Picture, ...]
+    moves: str
+    """A whole game as text with numbered turns; else empty."""
+
+
+def examples(folder: Path = Path()) -> list[BoardExample]:
+    """Return the examples of a project's folder, in the order of the file.
+
+    Raises:
+        ZugwerkError: the stage report_positions has not run, or its file has another form; the message names the file.
+    """
+    path, made = folder / POSITIONS, []
+    for example in read_examples(path):
+        try:
+            pictures = tuple(picture(example.game, panel) for panel in example.panels)
+        except ZugwerkError as error:
+            raise ZugwerkError(f"{path}: {example.name}: {error}; `dvc repro -f report_positions`") from None
+        made.append(
+            BoardExample(
+                example.system, example.name, example.title, example.caption, pictures, numbered(example.moves)
+            )
+        )
+    return made
+
+
+def numbered(moves: tuple[str, ...]) -> str:
+    """Return the text ``1. d1-d7/g7 a7-b6/c5 2. ...``, with one number for a turn of each side."""
+    return " ".join(move if i % 2 else f"{i // 2 + 1}. {move}" for i, move in enumerate(moves))
+
+
+def picture(game: GameName, panel: Panel) -> Picture:
+    """Return the picture of one board.
+
+    Raises:
+        ZugwerkError: the board has an unknown letter, or lacks a named square.
+    """
+    win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
+    kind = SquaresPicture if game == "amazons" else BoardPicture
+    drawn = kind(len(panel.board), FILES[game], star_points(len(panel.board)) if game == "go" else ())
+    _draw(drawn, game, panel)
+    label = f"{panel.label}; {win_rate}" if win_rate else panel.label
+    return Picture(drawn.inline(label), panel.label, win_rate, panel.candidates)
+
+
+class _Points(dict[str, int]):
+    """Points of a picture, row * size + column from the top, by the names of squares."""
+
+    def __init__(self, game: GameName, size: int) -> None:
+        names = square_names(game, size)
+        if game == "amazons":  # whose square 0 is at the bottom
+            names = [name for row in range(size, 0, -1) for name in names[(row - 1) * size : row * size]]
+        super().__init__((name, place) for place, name in enumerate(names))
+
+    def __missing__(self, name: str) -> int:
+        raise ZugwerkError(f"no square {name!r} on this board")
+
+
+def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
+    """Draw heat, pieces, marks and texts, in this order."""
+    point = _Points(game, drawn.size)
+    power = 1.0 if panel.texts else 0.5  # of probabilities the root, so that a few percent are still seen
+    shade = {point[name]: share**power for name, share in panel.heat.items() if share >= SHADED}
+    for place, opacity in shade.items():
+        drawn.heat(place, opacity)
+    percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
+    texts = {point[name]: text for name, text in (panel.texts or percent).items()}
+    inks = {place: "#fff" if opacity > DARK else INK for place, opacity in shade.items()}
+    for place, letter in enumerate("".join(panel.board)):
+        if letter in PIECES[game]:
+            drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""), inks.get(place, ""))
+        elif letter == "*" and isinstance(drawn, SquaresPicture):
+            drawn.arrow(place)
+        elif letter not in LETTERS[game]:
+            raise ZugwerkError(f"no piece {letter!r} in {game}")
+    for name, side in panel.owned.items():
+        drawn.owned(point[name], SIDES[game].index(side))
+    for name in panel.last:
+        (drawn.outline if name in panel.texts else drawn.ring)(point[name])
+    for name in panel.played:
+        drawn.outline(point[name])
+    for place, text in texts.items():
+        drawn.text(place, text, inks.get(place, INK))
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -28,7 +420,7 @@ def write_report(target: Path, folder: Path = Path()) -> None:
     found = figures(folder)
     target.mkdir(parents=True, exist_ok=True)
     write_json(target / "figures.json", found)
-    for name, text in (("figures.md", table.markdown(found)), ("index.html", html(found, folder))):
+    for name, text in (("figures.md", markdown(found)), ("index.html", html(found, folder))):
         with written_aside(target / name) as aside:
             aside.write_text(text, encoding="utf-8")
 
@@ -47,21 +439,21 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     )
 
     environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
-    tables = {name: table.lines(found[name]) for name in SYSTEMS}
+    tables = {name: lines(found[name]) for name in SYSTEMS}
     boards = examples(folder) if (folder / POSITIONS).exists() else []
     params = read_tree(folder / PARAMS_FILE)
     made = {
         "profile": params.get("profile"),
         "seed": params.get("seed"),
-        "commit": provenance.commit(folder),
-        "hardware": provenance.hardware(),
+        "commit": commit(folder),
+        "hardware": hardware(),
     }
     return environment.get_template("index.html").render(
         made=made,
         systems=SYSTEMS,
         tables=tables,
         verdicts=verdicts(found),
-        common={name: table.most_common_origins(lines) for name, lines in tables.items()},
+        common={name: most_common_origins(lines) for name, lines in tables.items()},
         charts={name: charts(name, folder) for name, system in SYSTEMS.items()},
         boards={name: [one for one in boards if one.system == system.word] for name, system in SYSTEMS.items()},
         svg=svg,

@@ -14,7 +14,7 @@
 from pipeline_src import exports
 
 _MODULES = {
-    "AlphaBeta": "alphabeta.searcher",
+    "AlphaBeta": "alphabeta",
     "Limit": "limits",
     "SearchResult": "limits",
     "Solver": "gomoku.solver",

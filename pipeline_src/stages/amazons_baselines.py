@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
-from pipeline_src.arena.reliability import calibration_rows, reliability
+from pipeline_src.arena.score import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.evaluator import amazons_engine
+from pipeline_src.players.amazons.basic import amazons_engine
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.baselines import (
     CHUNK,
@@ -28,7 +28,7 @@ from pipeline_src.systems.amazons_net.baselines import (
     predict_uniform,
     rank_turns,
 )
-from pipeline_src.systems.amazons_net.evaluation_params import AmazonsBaselinesParams
+from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
 from pipeline_src.systems.amazons_net.recorded import (
     PHASES,
     Outcomes,

@@ -13,7 +13,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
 
 MODEL = Path("artifacts/models/amazons/residual/nets.pt")
 REPORTS = Path("artifacts/reports/amazons")

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from pipeline_src.arena.reliability import calibration_rows, reliability
+from pipeline_src.arena.score import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load, load_value
-from pipeline_src.systems.amazons_net.evaluation_params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.forward import NetsForward
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.predict import predict_nets
 from pipeline_src.systems.amazons_net.recorded import (
     PHASES,

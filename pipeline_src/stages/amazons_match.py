@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from pipeline_src import streams
-from pipeline_src.arena import pool
+from pipeline_src.arena import runner
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.match import swapped_pairs
 from pipeline_src.arena.result import Match
@@ -18,11 +18,11 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.evaluator import amazons_engine
+from pipeline_src.players.amazons.basic import amazons_engine
 from pipeline_src.project.params import load, load_value, read_value
 from pipeline_src.records.parquet import write_records
-from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
@@ -75,7 +75,7 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):
         raise ZugwerkError(f"player {text!r}: expected one of these in braces: {', '.join(models)}") from None
-    pool.player(amazons.NAME, full)
+    runner.player(amazons.NAME, full)
     return full
 
 

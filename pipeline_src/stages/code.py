@@ -11,8 +11,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
 from pipeline_src.project.graph import read_graph
 from pipeline_src.project.params import read_tree
-from pipeline_src.reference.sections import check_params
-from pipeline_src.reference.stage_code import digests
+from pipeline_src.reference.stage_code import check_params, digests
 
 OUT = Path("artifacts/code.json")
 

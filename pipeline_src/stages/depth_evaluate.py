@@ -15,9 +15,8 @@ from pipeline_src.arena.score import clustered_mean, clustered_rate
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.project.params import Named, load, load_value
-from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
-from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams
-from pipeline_src.systems.search_depth.params import DepthModelParams, DepthSplitParams
+from pipeline_src.systems.search_depth.net import DepthModel, load_depth_model
+from pipeline_src.systems.search_depth.params import DepthEvaluateParams, DepthModelParams, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import DepthPositions, depth_planes, open_positions, split_by_game
 from pipeline_src.systems.search_depth.scores import (
     confusion,

@@ -20,10 +20,10 @@ from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
-from pipeline_src.learning.disk import DiskRows
+from pipeline_src.learning.arrays import DiskRows
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.search.amazons.evaluation import AmazonsEngine
 from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
 from pipeline_src.systems.search_depth.positions import FIELDS, write_positions

@@ -17,12 +17,18 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
-from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, check_player, move_rows, play_meetings
-from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
+from pipeline_src.search.amazons.evaluation import AmazonsEngine
+from pipeline_src.systems.search_depth.match import (
+    DepthMatch,
+    Meeting,
+    TunedTable,
+    check_player,
+    move_rows,
+    play_meetings,
+    tune_table,
+)
+from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
-from pipeline_src.systems.search_depth.tables import TunedTable, tune_table
 
 POSITIONS = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_src import streams
-from pipeline_src.arena.event import BestOf, Pairing, Rules, pairings, records
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.ratings import Rating, rate_players
-from pipeline_src.arena.result import Match, first_side_share
+from pipeline_src.arena.match import BestOf, Pairing, Rules, pairings, records
+from pipeline_src.arena.result import Match, Rating, first_side_share, rate_players
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
@@ -31,9 +30,8 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 from pipeline_src.systems.gomoku_zero import evaluation as tables
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
-from pipeline_src.systems.gomoku_zero.evaluation_params import BEST, GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuBoard, read_numbers
+from pipeline_src.systems.gomoku_zero.params import BEST, GomokuBoard, GomokuEvaluateParams, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")

@@ -11,8 +11,8 @@ import shutil
 from pathlib import Path
 
 from pipeline_src import streams
-from pipeline_src.arena.event import Pairing, records
 from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.match import Pairing, records
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
@@ -22,8 +22,7 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
-from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, read_boards
+from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingEvaluateParams, read_boards
 
 REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")

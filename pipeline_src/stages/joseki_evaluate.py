@@ -16,9 +16,8 @@ import numpy as np
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table, written_aside
+from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.go.board import copy_state
-from pipeline_src.games.go.setup import initial_state
-from pipeline_src.games.go.turns import play_actions
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import each_record
 from pipeline_src.records.record import GameRecord
@@ -33,12 +32,10 @@ from pipeline_src.systems.joseki.accuracy import (
     spread,
     timings,
 )
-from pipeline_src.systems.joseki.corners import BOARD
+from pipeline_src.systems.joseki.corners import BOARD, each_steps
 from pipeline_src.systems.joseki.library import Library, prune
-from pipeline_src.systems.joseki.lookup import code_index
 from pipeline_src.systems.joseki.params import JosekiBuildParams, JosekiEvaluateParams
-from pipeline_src.systems.joseki.recommend import recommend
-from pipeline_src.systems.joseki.sequences import each_steps
+from pipeline_src.systems.joseki.recommend import code_index, recommend
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REPORTS = Path("artifacts/reports/joseki")

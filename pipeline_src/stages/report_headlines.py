@@ -14,8 +14,7 @@ from typing import Any
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.project.params import at, load_value
-from pipeline_src.report.figures import metric_of
-from pipeline_src.report.registry import REGISTRY, SYSTEMS
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, metric_of
 
 REPORTS = Path("artifacts/reports")
 

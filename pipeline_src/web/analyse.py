@@ -15,10 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import record_of
 from pipeline_src.records.record import GameRecord
-from pipeline_src.web import incoming, listing
-from pipeline_src.web.archives import archive, game_of
+from pipeline_src.web import guard, listing
 from pipeline_src.web.choices import analysts, check_player
-from pipeline_src.web.engine.tasks import Call, Place
+from pipeline_src.web.engine.pool import Call, Place
 from pipeline_src.web.messages.analyse import (
     AnalysisRequest,
     Exported,
@@ -35,10 +34,11 @@ from pipeline_src.web.messages.analyse import (
     Replay,
     Tree,
 )
+from pipeline_src.web.records import archive, game_of
 from pipeline_src.web.settings import Settings
 
 if TYPE_CHECKING:
-    from pipeline_src.web.record_files import Found
+    from pipeline_src.web.records import Found
 
 MOST_FILES, MOST_LISTED, MOST_REJECTS, MOST_BYTES, UPLOADS = 500, 200, 20, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
@@ -69,7 +69,7 @@ Source = Annotated[str, Query(max_length=1000, description="As `files` or `uploa
 def files(request: Request) -> RecordFiles:
     """Files below the server's folders that may hold games."""
     from pipeline_src.arena.match import journal_of
-    from pipeline_src.web.record_files import SUFFIXES
+    from pipeline_src.web.records import SUFFIXES
 
     found = []
     for folder in request.app.state.settings.folders:
@@ -90,7 +90,7 @@ def files(request: Request) -> RecordFiles:
 @router.post("/upload")
 async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> Opened:
     """Read the games of an upload; the request's body is the file."""
-    from pipeline_src.web.record_files import read_games
+    from pipeline_src.web.records import read_games
 
     data = await request.body()
     shown = Path(name).name or "record"
@@ -156,8 +156,7 @@ def paste(pasted: Pasted) -> Replay:
 
 def _replay(tree: Tree) -> Replay:
     from pipeline_src.games.game import get_game
-    from pipeline_src.web.annotate import formats
-    from pipeline_src.web.trees import drawn
+    from pipeline_src.web.trees import drawn, formats
 
     start, nodes = drawn(tree)
     game, (height, width) = tree.place.game, start.board.shape
@@ -190,12 +189,12 @@ def _replay(tree: Tree) -> Replay:
 @router.websocket("/watch")
 async def watch(socket: WebSocket) -> None:
     """Analyse a line while the socket is open. Earlier results are sent at once."""
-    from pipeline_src.web.watching import fail, follow
+    from pipeline_src.web.analysis import fail, follow
 
     await socket.accept()
     settings: Settings = socket.app.state.settings
     try:
-        text = await asyncio.wait_for(incoming.text(socket), FIRST_MESSAGE_S)
+        text = await asyncio.wait_for(guard.text(socket), FIRST_MESSAGE_S)
         wanted = AnalysisRequest.model_validate_json(text)
         await run_in_threadpool(check_player, wanted.player, wanted.place.game, settings)
         record = await run_in_threadpool(record_at, wanted.place)
@@ -213,16 +212,16 @@ async def watch(socket: WebSocket) -> None:
 @router.websocket("/think")
 async def think(socket: WebSocket) -> None:
     """Have a player think about the position that the page shows, while the socket is open."""
-    from pipeline_src.web.thinking import follow
+    from pipeline_src.web.analysis import follow_thought
 
     await socket.accept()
-    await follow(socket, socket.app.state.settings)
+    await follow_thought(socket, socket.app.state.settings)
 
 
 @router.post("/export")
 def export(wanted: ExportRequest) -> Exported:
     """Return a tree as a file: SGF with variations, names and comments, or the main line in another format."""
-    from pipeline_src.web.annotate import written
+    from pipeline_src.web.trees import written
 
     name = f"{Path(wanted.name).stem or 'game'}.{wanted.format}"
     return Exported(name=name, text=written(wanted.tree, wanted.format))
@@ -289,7 +288,7 @@ def find_game(settings: Settings, source: str, number: int) -> tuple[_File, Game
 
 
 def _open(settings: Settings, source: str) -> _File:
-    from pipeline_src.web.record_files import read_games
+    from pipeline_src.web.records import read_games
 
     if source.startswith(UPLOAD):
         with _LOCK:

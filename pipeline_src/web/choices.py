@@ -7,8 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import ladder_of, ladders
 from pipeline_src.players.listing import Listed
 from pipeline_src.players.listing import players as listed
-from pipeline_src.players.options import read_options
-from pipeline_src.players.player import OneBoard, PlayerText
+from pipeline_src.players.player import OneBoard, PlayerText, read_options
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.web.listing import files
 from pipeline_src.web.messages.play import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.engine.tasks import Place
-from pipeline_src.web.messages.go import GoFolder, GoFolders, GoFound, GoFoundIn, GoNext, GoPosition
+from pipeline_src.web.engine.pool import Place
+from pipeline_src.web.messages.boards import GoFolder, GoFolders, GoFound, GoFoundIn, GoNext, GoPosition
 
 if TYPE_CHECKING:
     from pipeline_src.records.go_index import Growth, Index

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.archives import game_of
 from pipeline_src.web.go import state_at
-from pipeline_src.web.messages.go import GoPosition
-from pipeline_src.web.messages.joseki import (
+from pipeline_src.web.messages.boards import (
     Clash,
     Clashes,
     CodeOfCorner,
     Continuation,
     Corner,
     Factors,
+    GoPosition,
     JosekiGame,
     JosekiPosition,
     Libraries,
@@ -31,11 +30,11 @@ from pipeline_src.web.messages.joseki import (
     Pattern,
 )
 from pipeline_src.web.moves import played
+from pipeline_src.web.records import game_of
 
 if TYPE_CHECKING:
     from pipeline_src.systems.joseki.library import Library
-    from pipeline_src.systems.joseki.lookup import SharedCodes
-    from pipeline_src.systems.joseki.recommend import Recommendation
+    from pipeline_src.systems.joseki.recommend import Recommendation, SharedCodes
 
 SIZE = 19
 FIRST = "library"
@@ -60,7 +59,7 @@ class Opened:
 
     @cached_property
     def _codes(self) -> "SharedCodes":
-        from pipeline_src.systems.joseki.lookup import SharedCodes
+        from pipeline_src.systems.joseki.recommend import SharedCodes
 
         return SharedCodes(self.library)
 
@@ -152,9 +151,8 @@ def _look(library: "Library", state: Any, moves: list[str]) -> JosekiPosition:
 @router.get("/code")
 def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Name = "") -> CodeOfCorner:
     """Return the pattern code of a corner, and the patterns that share it."""
-    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.code import BOTH, canonical_key, key_text, pattern_code
     from pipeline_src.systems.joseki.corners import BLACK, WHITE, corner_window
-    from pipeline_src.systems.joseki.pattern_code import BOTH, pattern_code
 
     opened = _opened(request, library)
     window = corner_window(_state(_words(moves)).board, corner)
@@ -174,8 +172,8 @@ def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Nam
 @router.get("/clashes")
 def clashes(request: Request, library: Name = "") -> Clashes:
     """List groups of different patterns of the library with the same code."""
-    from pipeline_src.systems.joseki.lookup import state_window
-    from pipeline_src.systems.joseki.pattern_code import pattern_code
+    from pipeline_src.systems.joseki.code import pattern_code
+    from pipeline_src.systems.joseki.recommend import state_window
 
     opened = _opened(request, library)
     codes, own = opened.codes(), opened.library
@@ -198,7 +196,7 @@ def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
 
     After a merge its number may be another game's in the archive: the moves must be those that the library counted.
     """
-    from pipeline_src.systems.joseki.sequences import fingerprint
+    from pipeline_src.systems.joseki.corners import fingerprint
 
     opened = _opened(request, library)
     path, own = opened.path.parents[2] / "records/joseki/games.parquet", opened.library
@@ -247,10 +245,9 @@ def _rows(board: Any) -> tuple[str, ...]:
 
 
 def _corner(library: "Library", state: Any, number: int) -> Corner:
-    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.code import canonical_key, key_text, pattern_code
     from pipeline_src.systems.joseki.corners import BLACK, CORNER_NAMES, corner_window, format_pattern
-    from pipeline_src.systems.joseki.lookup import look_up
-    from pipeline_src.systems.joseki.pattern_code import pattern_code
+    from pipeline_src.systems.joseki.recommend import look_up
 
     window = corner_window(state.board, number)
     at = look_up(library, window, BLACK).state
@@ -285,16 +282,16 @@ def _continuation(one: "Recommendation") -> Continuation:
 
 
 def _factors(window: Any, colours: int) -> Factors:
-    from pipeline_src.systems.joseki.pattern_code import colour_code, factors
+    from pipeline_src.systems.joseki.code import colour_code, factors
 
     a, b, c = (str(int(factor)) for factor in factors(window, colours))
     return Factors(a=a, b=b, c=c, k=str(int(colour_code(window, colours))))
 
 
 def _pattern(library: "Library", state: int, asked: str = "") -> Pattern:
-    from pipeline_src.systems.joseki.canonical import key_text
+    from pipeline_src.systems.joseki.code import key_text
     from pipeline_src.systems.joseki.corners import format_pattern
-    from pipeline_src.systems.joseki.lookup import state_window
+    from pipeline_src.systems.joseki.recommend import state_window
 
     window, key = state_window(library, state), key_text(library.keys[state])
     return Pattern(

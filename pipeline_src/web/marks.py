@@ -5,9 +5,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.board import AmazonsState, format_square
 from pipeline_src.games.amazons.board import to_play as to_play_of
-from pipeline_src.games.amazons.notation import format_square
 from pipeline_src.games.gomoku.board import (
     BLACK,
     EMPTY,
@@ -21,13 +20,11 @@ from pipeline_src.games.gomoku.board import (
     WON,
     GomokuState,
 )
-from pipeline_src.games.gomoku.moves import kind_of_line
-from pipeline_src.games.gomoku.renju import forbidden
-from pipeline_src.games.gomoku.rows import line_at, on_board, run
+from pipeline_src.games.gomoku.moves import forbidden, kind_of_line, line_at, on_board, run
 from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
-from pipeline_src.search.amazons.territory import FIRST as FIRST_NEARER
-from pipeline_src.search.amazons.territory import SECOND as SECOND_NEARER
-from pipeline_src.search.amazons.territory import distances, territory
+from pipeline_src.search.amazons.evaluation import FIRST as FIRST_NEARER
+from pipeline_src.search.amazons.evaluation import SECOND as SECOND_NEARER
+from pipeline_src.search.amazons.evaluation import distances, territory
 from pipeline_src.web.messages.play import Counted, Squares, Territory
 
 WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))

@@ -13,10 +13,9 @@ from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import board_words, packaged_nets
-from pipeline_src.web.engine.pool import Engines
-from pipeline_src.web.engine.tasks import Call
+from pipeline_src.web.engine.pool import Call, Engines
 from pipeline_src.web.listing import files
-from pipeline_src.web.messages.nets import Model, Models, NetPosition, NetView, Owner
+from pipeline_src.web.messages.boards import Model, Models, NetPosition, NetView, Owner
 from pipeline_src.web.moves import played, turn_tree
 
 Board = tuple[int, int, str]
@@ -177,8 +176,8 @@ def _position(model: str, game: str, board: Board, moves: str) -> NetPosition:
 
 
 def _territory(state: Any) -> tuple[dict[str, Owner], dict[str, Owner]]:
-    from pipeline_src.games.amazons.notation import format_square
-    from pipeline_src.search.amazons.territory import BOTH, FIRST, SECOND, territory
+    from pipeline_src.games.amazons.board import format_square
+    from pipeline_src.search.amazons.evaluation import BOTH, FIRST, SECOND, territory
 
     words: dict[int, Owner] = {FIRST: "first", SECOND: "second", BOTH: "both"}
     width = state.board.shape[1]
@@ -216,8 +215,8 @@ def _asked(game: str, board: Board, moves: str, move: str) -> tuple[str, tuple[i
 
 
 def _half(state: Any, move: str) -> tuple[int, int | None]:
-    from pipeline_src.games.amazons.notation import parse_square
-    from pipeline_src.games.amazons.turns import legal_moves
+    from pipeline_src.games.amazons import legal_moves
+    from pipeline_src.games.amazons.board import parse_square
 
     n, (start, dash, to) = state.board.size, move.partition("-")
     chosen = parse_square(start, *state.board.shape), parse_square(to, *state.board.shape) if dash else None

@@ -12,13 +12,12 @@ from fastapi import Path as InPath
 from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import incoming
+from pipeline_src.web import guard
 from pipeline_src.web.analyse import record_at
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, choices, hinting
-from pipeline_src.web.engine.pool import Engines
-from pipeline_src.web.engine.tasks import Call, Place, Task
-from pipeline_src.web.incoming import FLOOD, Rate
-from pipeline_src.web.messages.message import Message
+from pipeline_src.web.engine.pool import Call, Engines, Place, Task
+from pipeline_src.web.guard import FLOOD, Rate
+from pipeline_src.web.messages import Message
 from pipeline_src.web.messages.play import (
     PERSON,
     Act,
@@ -35,8 +34,7 @@ from pipeline_src.web.messages.play import (
     ThoughtMessage,
 )
 from pipeline_src.web.sessions.game import Game
-from pipeline_src.web.sessions.session import Session
-from pipeline_src.web.sessions.store import FullError, Store
+from pipeline_src.web.sessions.session import FullError, Session, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
 PAINTED_S = 0.5
@@ -220,7 +218,7 @@ async def socket(name: str, wire: WebSocket) -> None:
 async def _listen(wire: WebSocket, session: Session, out: Wire) -> None:
     rate, settings = Rate(), wire.app.state.settings
     while True:
-        text = await incoming.text(wire)
+        text = await guard.text(wire)
         if not rate.allows_one():
             await wire.close(FLOOD, "this page sent too many messages; reload it")
             return

@@ -12,7 +12,7 @@ from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
 from pipeline_src.search.gomoku.solver import Found, Solver
 from pipeline_src.search.limits import Limit
 from pipeline_src.web.engine.child import placed
-from pipeline_src.web.engine.tasks import Place
+from pipeline_src.web.engine.pool import Place
 from pipeline_src.web.messages.analyse import ForcedAnswer, ForcedLine, ForcedWin, ForcedWins
 
 PROOF = Limit(nodes=50_000)

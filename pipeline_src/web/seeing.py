@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
-from pipeline_src.web.messages.nets import Candidate, Cells, NetView
+from pipeline_src.web.messages.boards import Candidate, Cells, NetView
 
 Half = tuple[int | None, int | None]
 LEAST, LISTED = 0.0005, 8
@@ -92,8 +92,8 @@ def _gomoku(zero: Any, state: Any) -> NetView:
 
 
 def _amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetView:
-    from pipeline_src.games.amazons.notation import format_square
-    from pipeline_src.games.amazons.turns import move as moved
+    from pipeline_src.games.amazons import move as moved
+    from pipeline_src.games.amazons.board import format_square
 
     n, width = state.board.size, state.board.shape[1]
     names = [format_square(square, width) for square in range(n)]

@@ -6,11 +6,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from pipeline_src.arena import pool
+from pipeline_src.arena import runner
 from pipeline_src.games import gomoku
 from pipeline_src.players.gomoku import PLAYERS
-from pipeline_src.players.options import Options
-from pipeline_src.players.player import Player
+from pipeline_src.players.player import Options, Player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 from pipeline_src.systems import gomoku_zero
@@ -30,9 +29,9 @@ def stubs(monkeypatch):
         monkeypatch.setitem(PLAYERS, name, maker)
     monkeypatch.setitem(gomoku_zero.PLAYERS, "gomoku", {"zero": "tests.arena.gomoku_stubs:zero_player"})
     CALLS.clear()
-    pool.dismiss()
+    runner.dismiss()
     yield
-    pool.dismiss()
+    runner.dismiss()
 
 
 class Careful(Player):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.arena import openings
-from pipeline_src.arena.balance import balanced_openings, canonical_form, central_cells
+from pipeline_src.arena.openings import balanced_openings, canonical_form, central_cells
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.learning.symmetry import transform_boards

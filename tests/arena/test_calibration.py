@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline_src.arena import pool
+from pipeline_src.arena import runner
 from pipeline_src.arena.calibration import (
     Calibration,
     calibrate,
@@ -15,13 +15,12 @@ from pipeline_src.arena.calibration import (
 )
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.arena.game import Fixture, PlayedGame
-from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.arena.runner import Board
-from pipeline_src.arena.score import clustered_rate
+from pipeline_src.arena.score import calibration_rows, clustered_rate, reliability
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.players.positions import small_nets, small_residual
 from tests.systems.gomoku_zero.nets import SMALL, fresh
@@ -107,7 +106,7 @@ def test_calibration_on_own_games_is_reproducible(models, game, variant, name, w
     assert found == measure_calibration(board, models / name, FEW, 3, Parallel(workers=workers))
     assert found != measure_calibration(board, models / name, FEW, 4, ONE)
     start = board.start()
-    player = pool.player(game, f"{'puct' if game == 'amazons' else 'zero'}:{models / name},simulations=4")
+    player = runner.player(game, f"{'puct' if game == 'amazons' else 'zero'}:{models / name},simulations=4")
     assert found.start[0] == net_win_rates(player.puct.evaluate_batch, [start])[0]
     assert 0 < found.start[0] < 1
     assert found.bias.value == pytest.approx(found.predicted - found.scored.value)
@@ -120,7 +119,7 @@ def test_batched_win_rates_equal_single_ones(models):
     while amazons.winner(state) is None:
         states.append(state)
         state = amazons.play(state, int(amazons.legal_actions(state)[-1]))
-    evaluate = pool.player("amazons", f"puct:{models / 'published.pt'},simulations=4").puct.evaluate_batch
+    evaluate = runner.player("amazons", f"puct:{models / 'published.pt'},simulations=4").puct.evaluate_batch
     together = net_win_rates(evaluate, states * 9)
     assert together.tolist() == [float(net_win_rates(evaluate, [state])[0]) for state in states] * 9
 

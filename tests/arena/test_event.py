@@ -4,8 +4,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pipeline_src.arena.event import BestOf, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.arena.game import Fixture, PlayedGame
+from pipeline_src.arena.match import BestOf, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.arena.result import Match, Standing, first_side_share
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel

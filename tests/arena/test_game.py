@@ -4,14 +4,12 @@ import time
 import numpy as np
 import pytest
 
-from pipeline_src.arena.clock import GameClock, TimeControl
-from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
-from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import Player, Thought
+from pipeline_src.players.player import Player, PlayerError, Thought
 from pipeline_src.players.registry import make_player
 
 GAME = get_game("amazons")

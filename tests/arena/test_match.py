@@ -13,16 +13,15 @@ import psutil
 import pytest
 import torch
 
-from pipeline_src.arena import match, pool
+from pipeline_src.arena import match, runner
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_match, run_match, with_limits
+from pipeline_src.arena.result import Sprt
 from pipeline_src.arena.runner import Board
-from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
-from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, save_nets
 from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 from tests.players.engines.test_brain import SCRIPT
@@ -271,7 +270,7 @@ def test_an_engine_that_crashed_plays_the_next_game(tmp_path):
     found = run_match(spec)
     assert found.side(0).forfeits == {"crash": 1}
     assert found.side(0).moves_per_game > 2
-    assert pool.player("amazons", spec.a)._process is None  # nobody's engine outlives the match
+    assert runner.player("amazons", spec.a)._process is None  # nobody's engine outlives the match
 
 
 def test_engine_that_cannot_start_ends_match_before_first_game():

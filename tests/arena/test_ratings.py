@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_src.arena.ratings import SCALE, Rating, Result, rate_players
+from pipeline_src.arena.result import SCALE, Rating, Result, rate_players
 from pipeline_src.arena.score import elo
 from pipeline_src.errors import ZugwerkError
 

@@ -4,8 +4,7 @@ import json
 import pytest
 
 from pipeline_src.arena.game import Fixture, PlayedGame
-from pipeline_src.arena.result import Match
-from pipeline_src.arena.sprt import Sprt
+from pipeline_src.arena.result import Match, Sprt
 
 FIXTURE = Fixture("A", "B", (), ())
 

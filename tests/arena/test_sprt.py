@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from pipeline_src.arena.sprt import Sprt, expected_score
+from pipeline_src.arena.result import Sprt, expected_score
 from pipeline_src.errors import ZugwerkError
 
 

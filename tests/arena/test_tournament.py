@@ -9,7 +9,7 @@ from markupsafe import escape
 from typer.testing import CliRunner
 
 from pipeline_src.arena import match
-from pipeline_src.arena.game_text import game_text
+from pipeline_src.arena.person import game_text
 from pipeline_src.arena.tournament import ROUND, read_tournament, run_tournament
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.strength import gomoku_engine as strength
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 
 PLAYERS = "random", "random"
 MATCHES = {"score_vs_previous_15": (*PLAYERS, 7, "freestyle", 4), "fifth_of_the_time": (*PLAYERS, 7, "freestyle", 2)}

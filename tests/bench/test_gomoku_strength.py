@@ -7,7 +7,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 
 OPPONENTS = {
     "mcts1000": {"player": "mcts:playouts=1000", "pairs": 2},

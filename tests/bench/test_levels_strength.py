@@ -5,7 +5,7 @@ import pytest
 from bench.strength import levels as strength
 from pipeline_src import yaml12
 from pipeline_src.players.ladders import ladders
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 
 TEXTS = ["random", "one_ply:noise=9", "one_ply"]
 LEVELS = [{"name": text, "player": text, "elo": 0.0, "low": 0.0, "high": 0.0, "games": 1, "ms": 1.0} for text in TEXTS]

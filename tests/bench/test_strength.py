@@ -5,7 +5,7 @@ import pytest
 from bench.strength import amazons_engine as strength
 from bench.strength import amazons_net
 from pipeline_src.arena.result import Standing
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 
 MATCHES = {
     "one_ply": ("one_ply", "random", 4, 1),

@@ -1,13 +1,13 @@
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.cli import any_game
+from pipeline_src.cli import games
 
 POSITION = "3/1x1/3 w freestyle-3"
 
 
 def run(*words, game="gomoku"):
-    return CliRunner().invoke(any_game.commands(game), words)
+    return CliRunner().invoke(games.commands(game), words)
 
 
 def test_perft_of_the_start_and_of_a_position():

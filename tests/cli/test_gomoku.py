@@ -11,8 +11,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku.board import PLY
 from pipeline_src.players.gomoku import PLAYERS
-from pipeline_src.players.options import Options
-from pipeline_src.players.player import Player
+from pipeline_src.players.player import Options, Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.gomoku.engine import Engine

@@ -6,7 +6,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
-from pipeline_src.cli.repro import Lines, LiveLines
+from pipeline_src.cli.project import Lines, LiveLines
 from pipeline_src.project.schedule import Schedule
 
 BEFORE = {"data": set(), "train": {"data"}, "page": {"train"}, "old": set()}

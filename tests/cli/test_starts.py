@@ -43,7 +43,7 @@ def test_missing_package_is_named_with_its_install_command():
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from pipeline_src.errors import run_main\n"
-        "from pipeline_src.cli.export import export\n"
+        "from pipeline_src.cli.project import export\n"
         "from pathlib import Path\n"
         "run_main(lambda: export(Path('a.pt'), None, False, None, None))"
     )

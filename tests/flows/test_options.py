@@ -6,7 +6,7 @@ from flows import CHECKOUT
 from flows.options import LIMIT_MINUTES, RETRIES, parse
 from flows.systems import FLOWS
 from pipeline_src.project.dvc_run import NO_LIMIT_S
-from pipeline_src.project.repro import cores
+from pipeline_src.project.schedule import cores
 
 reproduce, joseki = FLOWS["reproduce"], FLOWS["joseki"]
 

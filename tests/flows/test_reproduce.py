@@ -33,7 +33,7 @@ from flows.pool import prepare_pool, schedule_nightly
 from flows.systems import FLOWS
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
 
 reproduce, amazons_net = FLOWS["reproduce"], FLOWS["amazons_net"]

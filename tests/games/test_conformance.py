@@ -12,7 +12,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.games import perft as any_perft
+from pipeline_src.games import kernels as any_perft
 from pipeline_src.games.game import GAMES, get_game
 from pipeline_src.jit import njit
 from tests.games.perft_file import read_perft_file

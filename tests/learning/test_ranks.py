@@ -14,12 +14,12 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
-from pipeline_src.learning.ranks import Share, share, summed, trainer_options
+from pipeline_src.learning.fit import Share, share, summed, trainer_options
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
 from pipeline_src.stages import amazons_train, depth_train
 from pipeline_src.systems.amazons_net.data import Plan, Steps, Validation
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.params import read_setting

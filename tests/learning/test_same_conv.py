@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from pipeline_src.learning.same_conv import SameConv2d, dense
+from pipeline_src.learning.torch_state import SameConv2d, dense
 
 
 @pytest.mark.parametrize("kernel", [1, 2, 3, 4, 5, 6])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.split import SPLITS, TEST, TRAIN, VALIDATION, assign_games, choose_samples
+from pipeline_src.learning.arrays import SPLITS, TEST, TRAIN, VALIDATION, assign_games, choose_samples
 
 SHARES = (7.0, 2.0, 1.0)
 

@@ -3,15 +3,15 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel import admission
-from pipeline_src.parallel.admission import admit, issue, withdraw
+from pipeline_src.parallel import crew
+from pipeline_src.parallel.crew import admit, issue, withdraw
 
 
 @pytest.fixture
 def ticket(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(admission, "VISIBLE_S", 0.1)
-    monkeypatch.setattr(admission, "_ADMITTED", set())
+    monkeypatch.setattr(crew, "VISIBLE_S", 0.1)
+    monkeypatch.setattr(crew, "_ADMITTED", set())
     found = issue()
     yield found
     withdraw(found)
@@ -41,7 +41,7 @@ def test_another_version_is_refused(ticket, name):
 
 
 def test_worker_with_changed_sources_is_refused(ticket, monkeypatch):
-    monkeypatch.setattr(admission, "SOURCES", "0" * 64)
+    monkeypatch.setattr(crew, "SOURCES", "0" * 64)
     assert "were changed after it started" in refused(ticket)
 
 

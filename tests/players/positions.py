@@ -7,8 +7,7 @@ from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.build import build_dataset, read_games
-from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
-from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, ResidualConfig, ResidualNets
 from pipeline_src.systems.amazons_net.samples import open_dataset
 from tests.systems.amazons_net.positions import random_records
 

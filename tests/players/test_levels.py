@@ -13,7 +13,7 @@ from pipeline_src.players import levels
 from pipeline_src.players.ladders import ANCHOR_ELO, LENT, Ladder, Level, elo_range, ladders, level_words
 from pipeline_src.players.player import Bounds, OneBoard, Position
 from pipeline_src.players.registry import build_player, limits_in, make_player
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY
 from pipeline_src.search.limits import Clock, Limit
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 

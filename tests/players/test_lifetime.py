@@ -2,8 +2,7 @@
 
 import pytest
 
-from pipeline_src.arena.clock import GameClock, TimeControl
-from pipeline_src.arena.game import Fixture, OpenGame, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.games.game import get_game
 from pipeline_src.players.player import Player

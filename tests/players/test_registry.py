@@ -14,8 +14,7 @@ from pipeline_src import systems
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players import engines
 from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
-from pipeline_src.players.options import Options, read_options
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import Options, PlayerText, read_options
 from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
 
 

@@ -13,8 +13,16 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
-from pipeline_src.project.children import Children, EndedError
-from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro, run_dvc, status
+from pipeline_src.project.dvc_run import (
+    Children,
+    DvcFailedError,
+    EndedError,
+    TimeLimitError,
+    push,
+    repro,
+    run_dvc,
+    status,
+)
 from tests.toy_checkout import add_remote, add_stage, all_end, holds_lock, is_gone, is_up, wait_for
 
 
@@ -241,7 +249,7 @@ def owner_of(target: str, checkout: Path, limit_s: float, timer: str = "") -> It
     """A process of its own that calls `repro`."""
     program = f"""{timer.format(killed=str(checkout / "killed"))}
 from pathlib import Path
-from pipeline_src.project.children import Children
+from pipeline_src.project.dvc_run import Children
 from pipeline_src.project.dvc_run import repro
 repro({target!r}, Path({str(checkout)!r}), str, Children(), limit_s={limit_s})
 """

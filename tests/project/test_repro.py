@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import dvc_run, scheduler
-from pipeline_src.project import repro as module
-from pipeline_src.project.children import Children
-from pipeline_src.project.repro import TargetsFailedError, log_file, repro
-from pipeline_src.project.schedule import Outcome, Schedule
-from pipeline_src.project.scheduler import SECONDS, Watch
+from pipeline_src.project import dvc_run
+from pipeline_src.project import schedule as module
+from pipeline_src.project import schedule as scheduler
+from pipeline_src.project.dvc_run import Children
+from pipeline_src.project.schedule import SECONDS, Outcome, Schedule, TargetsFailedError, Watch, log_file, repro
 from tests.layout.imports import ROOT
 from tests.toy_checkout import add_stage, holds_lock, is_gone, is_up, wait_for
 
@@ -78,7 +77,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return run(arguments, *others, **options)
 
     monkeypatch.setattr(dvc_run, "run_dvc", counted)
-    monkeypatch.setattr("pipeline_src.project.targets.run_dvc", counted)
+    monkeypatch.setattr("pipeline_src.project.schedule.run_dvc", counted)
     return found
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.children import Children
+from pipeline_src.project.dvc_run import Children
 from pipeline_src.project.graph import reached, read_graph
-from pipeline_src.project.schedule import Places
-from pipeline_src.project.targets import changed_targets, read_places, read_targets, select
+from pipeline_src.project.schedule import Places, changed_targets, read_places, read_targets, select
 from tests.layout.imports import ROOT
 from tests.profiles import profile_tree
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from pipeline_src.games.amazons import board, turns
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board
 from pipeline_src.records.record import GameRecord
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -18,9 +19,9 @@ HEADER = "EV[null]PB[ann]PW[bob]SO[http://www.littlegolem.com]"
 def random_game(seed, plies=1000, variant="standard"):
     """Action ids of up to ``plies`` random turns, and the position after them."""
     rng, state, actions = random.Random(seed), board.initial_state(10, variant), []
-    while len(actions) < plies and turns.has_turn(state):
-        actions.append(int(rng.choice(turns.legal_actions(state))))
-        state = turns.play(state, actions[-1])
+    while len(actions) < plies and amazons.has_turn(state):
+        actions.append(int(rng.choice(amazons.legal_actions(state))))
+        state = amazons.play(state, actions[-1])
     return tuple(actions), state
 
 
@@ -61,7 +62,7 @@ def game_records(draw):
     variant = draw(st.sampled_from(["standard", "cross"]))
     actions, state = random_game(draw(st.integers(0, 10**6)), draw(st.integers(0, 120)), variant)
     resigned = draw(st.booleans())
-    loser_to_move = resigned or not turns.has_turn(state)
+    loser_to_move = resigned or not amazons.has_turn(state)
     return record_of(
         actions,
         gid=draw(st.integers(1, 2**62)),

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.go import initial_state, parse_move, replay
 from pipeline_src.games.go.board import parse_variant
 from pipeline_src.games.go.moves import legal, play
-from pipeline_src.games.go.notation import parse_move
-from pipeline_src.games.go.setup import initial_state
-from pipeline_src.games.go.turns import replay
-from pipeline_src.records.go_events import ANY, write_events
 from pipeline_src.records.go_find import find, forms, parse_pattern, part_of
-from pipeline_src.records.go_index import update
+from pipeline_src.records.go_index import ANY, update, write_events
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
 

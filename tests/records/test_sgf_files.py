@@ -4,8 +4,8 @@ import tarfile
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records import sgf_files
-from pipeline_src.records.sgf_files import read_files
+from pipeline_src.records import sgf
+from pipeline_src.records.sgf import read_files
 
 GAME = b"(;SZ[19];B[pd])"
 
@@ -39,7 +39,7 @@ def test_tar_is_read_in_order_without_unpacking(tmp_path, monkeypatch, mode):
 
 
 def test_long_files_are_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr(sgf_files, "MAX_BYTES", 4)
+    monkeypatch.setattr(sgf, "MAX_BYTES", 4)
     (tmp_path / "a.sgf").write_bytes(GAME)
     assert list(read_files(tmp_path)) == [("a.sgf", GAME[:4])]
 

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.records.rejects import RecordError, Reject
-from pipeline_src.records.sgf import parse_sgf
-from pipeline_src.records.sgf_text import decode
+from pipeline_src.records.sgf import decode, parse_sgf
 
 # Names whose last byte is a backslash or a bracket, by charset.
 LAST_BYTE = {

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from pipeline_src.cli.compare import compare as command
+from pipeline_src.cli.project import compare as command
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.reference.compare import (
@@ -11,9 +11,9 @@ from pipeline_src.reference.compare import (
     Pair,
     compare,
     number,
+    opened,
     params_changes,
 )
-from pipeline_src.reference.revision import opened
 from tests.report.project import estimate, make_project, write
 
 MATCH = "artifacts/reports/amazons/match.json"
@@ -62,7 +62,7 @@ def test_the_command_prints_tables(project, monkeypatch, capsys):
     assert re.search(r"amazons_match.pairs +10 +12", printed)
     assert re.search(r"A: wide \(.*profile smoke, seed 1: One <script>", printed)
     assert "other metrics, which" not in printed
-    monkeypatch.setattr("pipeline_src.cli.compare.MOST_METRICS", 1)
+    monkeypatch.setattr("pipeline_src.cli.project.MOST_METRICS", 1)
     command("wide", "HEAD", False)
     assert "and 2 other metrics, which --all shows" in capsys.readouterr().out
     with pytest.raises(ZugwerkError, match="can only be the second version"):

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build, load
-from pipeline_src.reference.sections import SECTIONS, check_params
+from pipeline_src.reference.stage_code import SECTIONS, check_params
 from tests.layout.imports import ROOT, modules, parsed
 from tests.profiles import profile_tree
 

@@ -18,8 +18,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.reference import package_net as module
-from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, save_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
 from pipeline_src.systems.gomoku_zero.models import save_model

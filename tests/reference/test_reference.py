@@ -9,8 +9,8 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.project.params import Params, build, is_model, unwrapped
 from pipeline_src.reference.__main__ import FOLDER, outdated
-from pipeline_src.reference.params import params_page
-from pipeline_src.reference.sections import SECTIONS, ParamsFile, TopLevel
+from pipeline_src.reference.pages import params_page
+from pipeline_src.reference.stage_code import SECTIONS, ParamsFile, TopLevel
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text, profile_tree
 

@@ -9,7 +9,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.reference.__main__ import pictures
 from pipeline_src.reference.results import filled_pages
-from pipeline_src.report.registry import SYSTEMS
+from pipeline_src.report.figures import SYSTEMS
 from tests.layout.imports import ROOT
 
 BLOCK = "Before.\n\n<!-- made: {} -->\nold\n<!-- made: end -->\n\nAfter.\n"

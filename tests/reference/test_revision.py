@@ -3,7 +3,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.reference.revision import WORKSPACE, opened
+from pipeline_src.reference.compare import WORKSPACE, opened
 from tests.report.project import estimate, git, make_project, write
 
 MATCH = "artifacts/reports/amazons/match.json"

@@ -22,7 +22,7 @@ def surface() -> list[str]:
 
 
 def _params() -> Iterator[str]:
-    from pipeline_src.reference.sections import json_schema
+    from pipeline_src.reference.stage_code import json_schema
 
     schema = json_schema()
 

@@ -13,7 +13,7 @@ import torch
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import read_records
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.gomoku_zero.models import load_model
 from pipeline_src.systems.joseki.library import load
 from pipeline_src.systems.search_depth.net import load_depth_net

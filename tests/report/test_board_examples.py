@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
-from pipeline_src.report.board_examples import examples, numbered, picture
+from pipeline_src.report.page import examples, numbered, picture
 from pipeline_src.report.positions.amazons import territory
 from pipeline_src.report.positions.file import (
     POSITIONS,

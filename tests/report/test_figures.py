@@ -6,9 +6,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import profile_tree
-from pipeline_src.report.figures import KEPT, figures, of_the_graph
-from pipeline_src.report.lock import at
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import KEPT, REGISTRY, at, figures, of_the_graph
 from tests.layout.imports import ROOT
 
 KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "profiles", "others", "measured", *KEPT}

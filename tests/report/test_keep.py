@@ -8,7 +8,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import switch_profile
-from pipeline_src.report import provenance
+from pipeline_src.report import page
 from pipeline_src.report.figures import figures
 from pipeline_src.report.keep import agreement, committed_run, keep
 
@@ -147,7 +147,7 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
     assert agreement(night) == ["1 headline figures, all as committed"]
     rerun(night, 0.82)
     assert agreement(night) == ["1 headline figures, all inside the committed intervals (bits differ)"]
-    monkeypatch.setattr(provenance, "hardware", lambda: "another one")
+    monkeypatch.setattr(page, "hardware", lambda: "another one")
     assert agreement(night)[0].endswith("(bits differ from one kind of processor to another)")
     rerun(night, 0.75)
     assert agreement(night) == [

@@ -10,8 +10,8 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.report import lock as module
-from pipeline_src.report.lock import Lock
+from pipeline_src.report import figures as module
+from pipeline_src.report.figures import Lock
 
 PARAMS = {"seed": 1, "samples": {"size": 10}, "train": {"steps": 5}}
 

@@ -7,8 +7,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from pipeline_src.project.params import read_tree
-from pipeline_src.report.figures import metric_of
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.figures import REGISTRY, metric_of
 from tests.layout.imports import ROOT
 
 REPORTS = ROOT / "docs/measured/laptop"

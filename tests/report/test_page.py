@@ -6,7 +6,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
-from pipeline_src.report.registry import REGISTRY, SYSTEMS
+from pipeline_src.report.figures import REGISTRY, SYSTEMS
 from tests.report.charts.project import write
 from tests.web.conftest import PHONE, browser, fits, violations  # noqa: F401 - a fixture
 

@@ -1,7 +1,7 @@
 import subprocess
 
-from pipeline_src.report import provenance
-from pipeline_src.report.provenance import commit, hardware
+from pipeline_src.report import page
+from pipeline_src.report.page import commit, hardware
 
 
 def git(folder, *words):
@@ -25,7 +25,7 @@ def test_only_changed_code_marks_the_commit(tmp_path):
 
 
 def test_hardware_counts_cores_and_gpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "GPUS", tmp_path)
+    monkeypatch.setattr(page, "GPUS", tmp_path)
     cores, words = hardware().split(" ", 1)
     assert int(cores) >= 1
     assert words.startswith("core")

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline_src.report.figures import figures
-from pipeline_src.report.registry import REGISTRY, SYSTEMS
-from pipeline_src.report.verdict import verdicts
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures
+from pipeline_src.report.page import verdicts
 
 
 def told(folder, system, profile=None):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games.kernels import play
-from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
-from pipeline_src.search.alphabeta.table import PROVEN
+from pipeline_src.search.alphabeta import PROVEN, AlphaBeta, Options
 from pipeline_src.search.limits import Limit
 from tests.search.line_game import LineEvaluator, line_evaluator, line_state
 from tests.search.references import copy, legal, negamax, solve

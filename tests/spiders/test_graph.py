@@ -171,7 +171,7 @@ def test_flow_crawls_the_site_on_request(checkout, monkeypatch):
 
 
 def test_crawl_of_a_flow_ends_with_it_and_keeps_results(checkout):
-    call = "import pathlib, flows.targets; from pipeline_src.project.children import Children\n"
+    call = "import pathlib, flows.targets; from pipeline_src.project.dvc_run import Children\n"
     call += "with Children() as c: flows.targets.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
     with serving(site()) as server:
         params(checkout, server)

@@ -401,7 +401,7 @@ def test_reasons_of_retries_are_few(tmp_path):
     assert (status, "10 requests again (10 no record)" in said) == (0, True), said
 
 
-def test_redirects_to_where_nobody_answers_do_not_make_a_site_silent(tmp_path):
+def test_redirects_to_where_nobody_answers_make_no_site_silent(tmp_path):
     """A later crawl asks for nothing but such records, one after the other."""
     routes = Routes(site_of(games()[:12], tmp_path))
     wrong = {game.gid for game in games()[:4]}

@@ -9,7 +9,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.stages import amazons_baselines, amazons_evaluate
-from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.nets import save_nets
 from tests.players.positions import small_dataset, small_nets, small_residual
 from tests.stages.killed import check_kill
 

@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_match
-from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.amazons_net.params import section_of
 from tests.players.positions import small_nets
 from tests.stages.killed import check_kill

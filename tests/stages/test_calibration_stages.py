@@ -8,7 +8,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.stages import amazons_calibration, gomoku_calibration
-from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.players.positions import small_residual

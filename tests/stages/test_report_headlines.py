@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from pipeline_src import yaml12
-from pipeline_src.report.registry import REGISTRY, SYSTEMS
+from pipeline_src.report.figures import REGISTRY, SYSTEMS
 from pipeline_src.stages import report_headlines
 from tests.layout.imports import ROOT
 

@@ -22,14 +22,12 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.web.analysis import known
-from pipeline_src.web.annotate import written
-from pipeline_src.web.engine.tasks import Place
+from pipeline_src.web.analysis import follow, known
+from pipeline_src.web.engine.pool import Place
 from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement, PlyAnalysis
 from pipeline_src.web.play import UNJUDGED
-from pipeline_src.web.record_files import read_games
-from pipeline_src.web.trees import tree_of
-from pipeline_src.web.watching import follow
+from pipeline_src.web.records import read_games
+from pipeline_src.web.trees import tree_of, written
 from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, ask, fits, run, violations, wait

@@ -6,8 +6,7 @@ import pytest
 
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.web.engine import pool
-from pipeline_src.web.engine.pool import EngineError, Engines
-from pipeline_src.web.engine.tasks import Place, Request, Task
+from pipeline_src.web.engine.pool import EngineError, Engines, Place, Request, Task
 from tests.web.conftest import run
 
 SIX = Place(game="amazons", size=6, variant="standard")

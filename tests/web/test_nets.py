@@ -12,8 +12,7 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import packaged_nets
-from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, save_nets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 from pipeline_src.web import nets as routes

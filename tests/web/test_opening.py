@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline_src.web.sessions.opening import Opening
+from pipeline_src.web.sessions.game import Opening
 from tests.web.conftest import PHONE, fits, violations
 from tests.web.test_play import SIX, begin, joined, move, until
 from tests.web.test_play_browser import set_up

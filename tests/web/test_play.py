@@ -17,10 +17,10 @@ from pipeline_src.web import play as page
 from pipeline_src.web.app import create_app
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, hinting
 from pipeline_src.web.engine.pool import Thinking
-from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
+from pipeline_src.web.guard import A_SECOND, BURST, FLOOD
 from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
-from pipeline_src.web.record_files import read_games
-from pipeline_src.web.sessions import session, store
+from pipeline_src.web.records import read_games
+from pipeline_src.web.sessions import session
 from pipeline_src.web.settings import Settings
 from tests.layout.imports import ROOT
 from tests.web.conftest import BASE, TestClient, wait
@@ -423,7 +423,7 @@ def test_number_of_games_is_bounded_and_oldest_goes(client, monkeypatch):
         answer = client.post("/api/play/games", json={"place": THREE})
         assert answer.status_code == 503
         assert "too many games" in answer.json()["error"]
-    assert store.MOST >= 100
+    assert session.MOST >= 100
 
 
 def test_a_name_cannot_be_guessed(client):

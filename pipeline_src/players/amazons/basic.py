@@ -1,19 +1,78 @@
 """Simple players of the Amazons: uniformly random, and one ply deep."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pipeline_src.games.amazons import legal_actions
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
-from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.jit import Need
-from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.players.options import Options
-from pipeline_src.players.player import Player, Position
-from pipeline_src.project.params import NonNegative
-from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, rank_all
+from pipeline_src.players.player import Options, Player, Position
+from pipeline_src.project.params import PARAMS_FILE, NonNegative, load, read_tree
+from pipeline_src.search.alphabeta import AlphaBeta
+from pipeline_src.search.amazons import evaluation
+from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
+from pipeline_src.search.amazons.evaluation import AmazonsEngine, AmazonsEvaluator, rank_all
+from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
+
+# The static evaluation of the Amazons, with the weights of params.yaml if the file has them.
+
+
+def amazons_engine() -> AmazonsEngine:
+    """Return section ``amazons_engine`` of ./params.yaml, or the defaults if the file or the section is missing.
+
+    Raises:
+        ZugwerkError: the file or the section is malformed.
+    """
+    if PARAMS_FILE.exists() and "amazons_engine" in read_tree():
+        return load(AmazonsEngine, "amazons_engine")
+    return AmazonsEngine()
+
+
+def make_evaluator() -> AmazonsEvaluator:
+    """Return an evaluator for the functions of `search.evaluator`, for use in one thread.
+
+    Raises:
+        ZugwerkError: params.yaml is malformed.
+    """
+    return evaluation.make_evaluator(amazons_engine())
+
+
+# Endings that need no search, because counting gives the turn.
+
+
+class ClosingFirst:
+    """A search of the Amazons that is skipped where the areas are closed and counting gives the turn."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+        """See `Searcher.search`."""
+        begin = time.perf_counter()
+        filling = closing_turn(state)
+        if filling is None or (limit.actions and filling.action not in limit.actions):
+            return self.searcher.search(state, limit, seed, on_info)
+        found = SearchResult(filling.action, filling.value, 1, 1, (filling.action,), time.perf_counter() - begin)
+        if on_info is not None:
+            on_info(found)
+        return found
+
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher.needs`."""
+        return [*closing_needs(state), *self.searcher.needs(state)]
+
+    def take_memory(self, size: int) -> None:
+        """Set the size of the search's table in bytes, if it has one."""
+        if isinstance(self.searcher, AlphaBeta):
+            self.searcher.take_memory(size)
+
+    def stop(self) -> None:
+        """See `Searcher.stop`."""
+        self.searcher.stop()
 
 
 class RandomOptions(Options):

@@ -4,19 +4,262 @@ import contextlib
 import logging
 import math
 import os
+import queue
 import re
 import shlex
+import signal
+import subprocess
+import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, NamedTuple
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from pipeline_src.players.engines.process import LEAVE_S, EngineProcess
-from pipeline_src.players.errors import RefusalError
-from pipeline_src.players.options import Options
-from pipeline_src.players.player import Player, Position
+from pipeline_src.players.player import ErrorKind, Options, Player, PlayerError, Position, RefusalError
 from pipeline_src.project.params import NonNegative
+
+# A child process that is driven line by line and never outlives its use.
+#
+# It runs in a process group of its own. `EngineProcess.close` asks it to exit and waits a short time; then the group is
+# killed. The group is also killed when the object is collected and when this process ends. If this process is killed, a
+# guard kills the group: a shell that waits for the end of a pipe held by this process alone.
+
+
+LONGEST = 1 << 16
+"""Longest line of an engine, in characters. The rest counts as another line."""
+MOST_LINES = 10_000
+"""Largest number of lines that wait to be read."""
+LEAVE_S = 2.0
+"""Seconds for an engine to exit after it was asked to: some write files then."""
+LAST_LINES = 4
+"""Number of last lines, of the output and of standard error each, that an error message quotes."""
+MOST_KEPT = 1 << 20
+"""Bytes of an engine's standard error that its log file keeps."""
+QUOTED = 160
+"""Number of characters of a line that an error message quotes."""
+Lines = queue.Queue[str | None]
+"""Queue of lines; None is the end."""
+_GUARD = 'read -r _; kill -9 "-$1" 2>/dev/null'
+
+
+class EngineProcess:
+    """A running program."""
+
+    def __init__(self, command: Sequence[str], farewell: str = "quit", log: Path | None = None) -> None:
+        """Start a program.
+
+        Args:
+            command: list of words.
+            farewell: line that asks it to exit.
+            log: file for its standard error, up to `MOST_KEPT` bytes.
+
+        Raises:
+            PlayerError: the program cannot be started.
+        """
+        self.command, self._farewell = tuple(command), farewell
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - a program that the user named
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            hint = "; a path with a space or comma needs double quotes that the shell leaves: 'NAME:\"/a b/engine\"'"
+            hint = hint if command[1:] else ""
+            raise PlayerError("crash", f"engine {command[0]!r} cannot be started: {error.strerror}{hint}") from None
+        guard = _start_guard(self._process.pid)
+        self._lines: Lines = queue.Queue(MOST_LINES)
+        self._over, self._heard = False, -math.inf  # when a line was last read, by `time.monotonic`
+        self._said, self._complained = deque[str](maxlen=LAST_LINES), deque[str](maxlen=LAST_LINES)
+        closed = threading.Event()
+        assert self._process.stdout is not None and self._process.stderr is not None  # noqa: PT018
+        reader = (self._process.stdout, self._lines, closed, self._said)
+        threading.Thread(target=_read, args=reader, daemon=True).start()
+        self._ear = threading.Thread(target=_keep, args=(self._process.stderr, self._complained, log), daemon=True)
+        self._ear.start()
+        self._end = weakref.finalize(self, _end, self._process, guard, closed)
+
+    @property
+    def pid(self) -> int:
+        """Process id, which is also the id of its process group."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """Exit status, negative for the signal that killed it; None while it runs."""
+        return self._process.poll()
+
+    def alive(self) -> bool:
+        """Whether the process runs and has not been closed."""
+        return self._end.alive and self._process.poll() is None
+
+    def rest(self, seconds: float) -> float:
+        """Wait until ``seconds`` have passed since its last line was read; return the seconds that were waited."""
+        begin = time.monotonic()
+        if (left := self._heard + seconds - begin) <= 0:
+            return 0.0
+        time.sleep(left)
+        return time.monotonic() - begin
+
+    def send(self, line: str) -> None:
+        """Write a line to its standard input.
+
+        Raises:
+            PlayerError: the process has ended.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise self._ended() from None
+
+    def read(self, deadline: float) -> str | None:
+        """Return the next line of its output; None if none came before ``deadline`` (`time.monotonic`).
+
+        Raises:
+            PlayerError: the process has ended.
+        """
+        if self._over:
+            raise self._ended()
+        try:
+            line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return None
+        if line is None:
+            self._over = True
+            raise self._ended()
+        self._heard = time.monotonic()
+        return line
+
+    def skip(self) -> list[str]:
+        """Discard and return the lines that have come so far."""
+        found = list[str]()
+        with contextlib.suppress(queue.Empty):
+            while not self._over and len(found) < MOST_LINES:  # an engine may write faster than we read
+                line = self._lines.get_nowait()
+                self._over = line is None
+                found += [] if line is None else [line]
+        return found
+
+    def close(self, patience_s: float = LEAVE_S) -> None:
+        """End the process and its children, ``patience_s`` after it was asked to exit. May be called twice."""
+        if patience_s and self.alive():
+            assert self._process.stdin is not None
+            with contextlib.suppress(PlayerError, OSError):
+                self.send(self._farewell)
+                self._process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience_s)
+        self._end()
+
+    def fault(self, what: str, kind: ErrorKind = "crash") -> PlayerError:
+        """Return the error for a fault of the engine, with its last words."""
+        return PlayerError(kind, f"engine {self.command[0]!r} {what}{self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return its last lines of output and of standard error for the end of a message; empty if it wrote none."""
+        both = {"its last lines": self._said, "on stderr": self._complained}
+        return "".join(f"; {name}: {' | '.join(lines)}" for name, lines in both.items() if lines)
+
+    def _ended(self) -> PlayerError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)
+        self._ear.join(0.2)  # the last lines may still be on their way
+        status = self._process.poll()
+        if status is None:
+            return self.fault("closed its output")
+        if status == 0:
+            return self.fault("left unasked (status 0)", "exit")
+        return self.fault(f"crashed ({f'status {status}' if status > 0 else signal.Signals(-status).name})")
+
+
+def _read(stream: "IO[bytes]", lines: Lines, closed: threading.Event, last: "deque[str]") -> None:
+    """Pass lines on. An engine that writes more than is read has to wait."""
+
+    def put(line: str | None) -> None:
+        while not closed.is_set():
+            with contextlib.suppress(queue.Full):
+                lines.put(line, timeout=0.1)
+                break
+
+    for line in _lines(stream):
+        last.append(_quoted(line))
+        put(line)
+    put(None)
+
+
+def _keep(stream: "IO[bytes]", last: "deque[str]", log: Path | None) -> None:
+    """Read everything, so that the engine never blocks; keep the last lines, and write the first ones to a file."""
+    for line in _lines(stream):
+        last.append(_quoted(line))
+        if log is not None:
+            with contextlib.suppress(OSError):  # a full disk here does not end a match
+                log.parent.mkdir(parents=True, exist_ok=True)
+                with open(log, "ab") as file:
+                    file.write(line.encode() + b"\n" if file.tell() < MOST_KEPT else b"")
+
+
+def _lines(stream: "IO[bytes]") -> Iterator[str]:
+    """Yield the lines that are not empty, then close the stream. CR, LF or both end a line."""
+    rest = b""
+    with stream, contextlib.suppress(OSError, ValueError):
+        while raw := stream.read1(LONGEST):  # type: ignore[attr-defined]  # a BufferedReader has it
+            *whole, rest = re.split(rb"[\r\n]", rest + raw)
+            if len(rest) >= LONGEST:
+                whole, rest = [*whole, rest], b""
+            yield from filter(None, (line.decode("utf-8-sig", "replace").strip() for line in whole))
+    if text := rest.decode("utf-8-sig", "replace").strip():
+        yield text
+
+
+def _quoted(line: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in line[:QUOTED])
+
+
+def _start_guard(group: int) -> "subprocess.Popen[bytes] | None":
+    """Start a shell that kills the group once this process is gone; None on systems without a shell."""
+    if os.name != "posix":
+        return None
+    return subprocess.Popen(  # noqa: S603
+        ["/bin/sh", "-c", _GUARD, "guard", str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _end(process: "subprocess.Popen[bytes]", guard: "subprocess.Popen[bytes] | None", closed: threading.Event) -> None:
+    closed.set()
+    with contextlib.suppress(OSError):  # the group may be gone
+        if guard is None:
+            process.kill()
+        elif process.returncode is None or _has_members(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+    if guard is not None:
+        guard.kill()  # before the pipe is closed, which would trigger it
+        guard.wait()
+    process.wait()
+    for one in (process, guard):
+        if one is not None and one.stdin is not None:
+            with contextlib.suppress(OSError):
+                one.stdin.close()
+
+
+def _has_members(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
+
 
 log = logging.getLogger(__name__)
 

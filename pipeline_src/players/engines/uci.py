@@ -8,11 +8,9 @@ from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
-from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.engines.uci_text import Form, form_of, read_move, write_move
-from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import PlayerError, Position
 from pipeline_src.players.searching import Limits
 from pipeline_src.search.limits import Limit
 

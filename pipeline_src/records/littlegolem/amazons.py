@@ -8,16 +8,27 @@ result comes from the lists, from a resignation, or from a final position in whi
 """
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons import notation, turns
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board, replay
 from pipeline_src.games.amazons.board import AmazonsState, initial_state
-from pipeline_src.games.amazons.turns import replay
-from pipeline_src.records.littlegolem.text import Node, ParsedRecord, join_text, parse_text, split_records
-from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.littlegolem.result import (
+    EVIDENCE,
+    Evidence,
+    find_winner,
+    match_players,
+    source_of,
+    the_record,
+)
+from pipeline_src.records.littlegolem.text import Node, ParsedRecord, join_text, only_text, parse_text, split_records
+from pipeline_src.records.raw import RawGame
+from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
+from pipeline_src.records.rejects import REASONS, Reason, RecordError, Reject, shown
 
 __all__ = [
     "AmazonsGame",
@@ -109,7 +120,7 @@ def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> 
     variant, state = _start_of(actions, variant)
     if resigned:
         return AmazonsGame(variant, actions, True, _second_after(len(actions)))
-    return AmazonsGame(variant, actions, False, turns.winner(state))
+    return AmazonsGame(variant, actions, False, amazons.winner(state))
 
 
 def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
@@ -127,7 +138,7 @@ def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
     header = {"FF": "4"} if with_format else {}
     header |= {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
     nodes = [
-        Node(_COLOURS[ply % 2], notation.format_move(action, record.height, record.width))
+        Node(_COLOURS[ply % 2], board.format_move(action, record.height, record.width))
         for ply, action in enumerate(record.actions)
     ]
     if record.resigned:
@@ -169,7 +180,7 @@ def _take_resignation(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], bool]:
 def _action(node: Node, ply: int) -> int:
     try:
         action = _parse_move(node.value.strip())
-    except notation.MoveTextError:
+    except board.MoveTextError:
         if ply == 0:
             raise RecordError("other_game", f"its first move is {shown(node.value)}", ply) from None
         raise RecordError("bad_text", f"not a turn: {shown(node.value)}", ply) from None
@@ -183,7 +194,7 @@ def _action(node: Node, ply: int) -> int:
 
 @lru_cache(maxsize=_MOVES_SEEN)
 def _parse_move(text: str) -> int:
-    return notation.parse_move(text, SIZE, SIZE)
+    return board.parse_move(text, SIZE, SIZE)
 
 
 @lru_cache
@@ -203,5 +214,124 @@ def _start_of(actions: tuple[int, ...], variant: str) -> tuple[str, AmazonsState
             return name, state
     ply = played[variant] if variant else max(played.values())
     start = f"the {variant} start" if variant else "either start"
-    text = notation.format_move(actions[ply], SIZE, SIZE)
+    text = board.format_move(actions[ply], SIZE, SIZE)
     raise RecordError("illegal_move", f"{text} is not legal from {start}", ply)
+
+
+# Convert a crawled Amazons game to a `GameRecord`, or to the reason for rejecting it.
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Filter for the games to keep."""
+
+    min_plies: int
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A usable game."""
+
+    record: GameRecord
+    evidence: Evidence
+    """Evidence for the winner."""
+
+
+def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
+    """Read one crawled game. Any answer of the server gives a game or a reject."""
+    try:
+        return _read(raw, usable)
+    except RecordError as error:
+        return Reject(raw.gid, error.ply, error.reason, error.detail)
+
+
+def _read(raw: RawGame, usable: Usable) -> Kept:
+    record = the_record(raw, only_text, read_amazons)
+    actions, resigned = read_turns(record)
+    listed = site_variant(raw.variant)
+    _check_variant(listed, usable)
+    game = check_turns(actions, resigned, listed)
+    _check_variant(game.variant, usable)
+    players = match_players(raw, record)
+    outcome = find_winner(raw, players, len(game.actions), game.resigned, game.winner)
+    if len(game.actions) < usable.min_plies:
+        detail = f"{len(game.actions)} turns; at least {usable.min_plies} are wanted"
+        raise RecordError("too_short", detail, len(game.actions))
+    event = record.header.get("EV", "")
+    return Kept(
+        GameRecord(
+            game="amazons",
+            gid=raw.gid,
+            source=source_of(raw),
+            variant=game.variant,
+            height=SIZE,
+            width=SIZE,
+            actions=game.actions,
+            winner=outcome.winner,
+            resigned=game.resigned,
+            first_name=record.header.get("PB", ""),
+            second_name=record.header.get("PW", ""),
+            first_plid=players.first.plid if players.first else 0,
+            second_plid=players.second.plid if players.second else 0,
+            event="" if event == "null" else event,
+        ),
+        outcome.evidence,
+    )
+
+
+def _check_variant(variant: str, usable: Usable) -> None:
+    if variant and variant not in usable.variants:
+        raise RecordError("other_variant", f"{variant}; wanted: {', '.join(usable.variants)}")
+
+
+# Counts of the games and rejects of a crawl. They add up to the number of crawled rows.
+
+
+class GameCounts:
+    """Counts by source, reason and evidence."""
+
+    def __init__(self) -> None:
+        self._games, self._rejects, self._reasons = Counter[Source](), Counter[Source](), Counter[Reason]()
+        self._evidence, self._variants = Counter[Evidence](), Counter[str]()
+        self._plies = self._first_won = 0
+
+    def add(self, source: Source, result: Kept | Reject) -> None:
+        """Count one crawled row."""
+        if isinstance(result, Reject):
+            self._rejects[source] += 1
+            self._reasons[result.reason] += 1
+            return
+        self._games[source] += 1
+        self._evidence[result.evidence] += 1
+        self._variants[result.record.variant] += 1
+        self._plies += len(result.record.actions)
+        self._first_won += result.record.winner == "first"
+
+    def report(self) -> dict[str, Any]:
+        """Every known word is a key, so that two reports can be compared key by key.
+
+        Returns:
+            ``rows`` = ``games`` + ``rejects``; the same three by source; ``rejects_by_reason``; ``winner_by``, the
+            evidence for the winners; ``mean_plies``, the mean number of turns (null without games);
+            ``first_side_score``, a fraction.
+        """
+        games, rejects = self._games.total(), self._rejects.total()
+        return {
+            "rows": games + rejects,
+            "games": games,
+            "rejects": rejects,
+            "rejects_by_reason": {reason: self._reasons[reason] for reason in REASONS},
+            "by_source": {
+                source: {
+                    "rows": self._games[source] + self._rejects[source],
+                    "games": self._games[source],
+                    "rejects": self._rejects[source],
+                }
+                for source in SOURCES
+            },
+            "by_variant": dict(sorted(self._variants.items())),
+            "winner_by": {name: self._evidence[name] for name in EVIDENCE},
+            "mean_plies": self._plies / games if games else None,
+            "first_side_score": self._first_won / games if games else None,
+        }

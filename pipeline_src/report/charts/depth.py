@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pipeline_src.report.charts.drawing import SHARE, Chart, chart, curves, heat, ranked
-from pipeline_src.report.charts.reading import Metrics, Rows, points, table
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.charts.drawing import SHARE, Chart, Metrics, Rows, chart, curves, heat, points, ranked, table
+from pipeline_src.report.figures import REGISTRY
 
 REPORTS = Path("artifacts/reports/depth")
 MEASURED = Path("docs/measured/search_depth.json")

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_src.report.charts.drawing import LOG, SHARE, Chart, chart, curves
-from pipeline_src.report.charts.reading import Metrics, Rows, points, table
-from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.charts.drawing import LOG, SHARE, Chart, Metrics, Rows, chart, curves, points, table
+from pipeline_src.report.figures import REGISTRY
 
 REPORTS = Path("artifacts/reports/joseki")
 MEASURED = Path("docs/measured/joseki.json")

@@ -7,29 +7,34 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games import amazons
+from pipeline_src.games.amazons import move, replay
 from pipeline_src.games.amazons.board import BLACK, EMPTY, WHITE, to_play
-from pipeline_src.games.amazons.turns import move, replay
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.positions.file import (
+    PLAYED_BY,
     SIDES,
     Candidate,
+    Draw,
     Example,
     Panel,
     Side,
+    between,
+    check_name,
+    draw_game,
     heat_map,
     likeliest,
     ranks,
     rounded,
     square_names,
+    within,
 )
-from pipeline_src.report.positions.games import PLAYED_BY, Draw, between, check_name, draw_game, within
 from pipeline_src.systems.amazons_net.answers import view_turn
 from pipeline_src.systems.amazons_net.declaration import AmazonsShown
-from pipeline_src.systems.amazons_net.evaluation_params import Pairing
 from pipeline_src.systems.amazons_net.forward import NetsForward
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.params import Pairing
 from pipeline_src.systems.amazons_net.samples import open_dataset
 
 GAMES = Path("artifacts/records/amazons/games.parquet")

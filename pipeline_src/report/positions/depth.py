@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline_src.learning.split import TEST, assign_games
+from pipeline_src.learning.arrays import TEST, assign_games
 from pipeline_src.project.params import load, load_value
-from pipeline_src.report.positions.file import SIDES, Example, Panel, heat_map, ranks, square_names
-from pipeline_src.report.positions.games import Draw
-from pipeline_src.systems.search_depth.chooser import load_depth_model
+from pipeline_src.report.positions.file import SIDES, Draw, Example, Panel, heat_map, ranks, square_names
 from pipeline_src.systems.search_depth.declaration import DepthShown
+from pipeline_src.systems.search_depth.net import load_depth_model
 from pipeline_src.systems.search_depth.params import DepthSplitParams
 from pipeline_src.systems.search_depth.positions import depth_planes, open_positions
 

@@ -14,19 +14,23 @@ from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.positions.file import (
     SIDES,
+    Draw,
     Example,
     Panel,
+    between,
+    check_model,
+    check_name,
+    draw_game,
     heat_map,
     likeliest,
     ranks,
     rounded,
     square_names,
+    within,
 )
-from pipeline_src.report.positions.games import Draw, between, check_model, check_name, draw_game, within
 from pipeline_src.systems.gomoku_zero.declaration import GomokuShown
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuPlayers
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import read_numbers
+from pipeline_src.systems.gomoku_zero.params import GomokuPlayers, read_numbers
 from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
 

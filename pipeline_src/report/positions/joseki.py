@@ -5,13 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.go.board import SIDE, copy_state
-from pipeline_src.games.go.setup import initial_state
-from pipeline_src.games.go.turns import play_actions
 from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
-from pipeline_src.report.positions.file import SIDES, Candidate, Example, Panel, ranks, rounded, square_names
-from pipeline_src.report.positions.games import Draw, draw_game, within
+from pipeline_src.report.positions.file import (
+    SIDES,
+    Candidate,
+    Draw,
+    Example,
+    Panel,
+    draw_game,
+    ranks,
+    rounded,
+    square_names,
+    within,
+)
 from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library import load
 from pipeline_src.systems.joseki.recommend import recommend

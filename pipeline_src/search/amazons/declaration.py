@@ -1,7 +1,7 @@
 """The Amazons engine declares itself."""
 
 from pipeline_src.project.systems import Figure, System, levels_figure
-from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.search.amazons.evaluation import AmazonsEngine
 
 SYSTEM = System(
     name="amazons_engine",

@@ -16,8 +16,7 @@ import numpy as np
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
 from pipeline_src.jit import Need, njit
-from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, most_turns
-from pipeline_src.search.amazons.endgame_sets import flood, king_step, single
+from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, flood, king_step, most_turns, single
 from pipeline_src.search.amazons.flood import U64, Words, count
 from pipeline_src.search.evaluator import COUNTED
 

@@ -12,7 +12,7 @@ from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.endgame_fill import EndgameScratch
-from pipeline_src.search.mcts.batches import row, stack
+from pipeline_src.search.mcts.puct_forest import row, stack
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 UNSURE = np.float32(0.9999)

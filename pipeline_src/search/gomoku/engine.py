@@ -12,8 +12,8 @@ import numpy.typing as npt
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku import winner
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
-from pipeline_src.games.gomoku.turns import winner
 from pipeline_src.jit import Need
 from pipeline_src.project.params import Params
 from pipeline_src.search.gomoku import fours, pvs, threats
@@ -21,6 +21,10 @@ from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
 from pipeline_src.search.gomoku.lines import (
     FIRST,
     LAST,
+    ONE_THREE,
+    SURE,
+    TEMPO,
+    WINS,
     Lines,
     action_of,
     cell_of,
@@ -30,8 +34,6 @@ from pipeline_src.search.gomoku.lines import (
     may_play,
     place,
 )
-from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
-from pipeline_src.search.gomoku.worth import TEMPO
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 60

@@ -10,8 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.search.gomoku.lines import ENDS, FIRST, FORBIDS, HALF, At, Int, Lines, lift, may_surely_play, place
-from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.lines import (
+    ENDS,
+    FIRST,
+    FIVE,
+    FORBIDS,
+    HALF,
+    ONE_FOUR,
+    SURE,
+    WINS,
+    At,
+    Int,
+    Lines,
+    lift,
+    may_surely_play,
+    place,
+)
 
 FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
 """Entries of `FourSpace.counts`: positions of all searches, of this one, how many it may look at, how many stones its

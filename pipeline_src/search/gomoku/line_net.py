@@ -42,7 +42,7 @@ from pipeline_src.search.gomoku.lanes import (
     store,
     total,
 )
-from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.puct_forest import row
 from pipeline_src.search.mcts.puct_kernels import evaluate
 
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT

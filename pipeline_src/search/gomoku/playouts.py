@@ -20,8 +20,7 @@ from pipeline_src.games.gomoku.board import (
     WON,
     GomokuState,
 )
-from pipeline_src.games.gomoku.moves import kind_of_line
-from pipeline_src.games.gomoku.renju import forbidden
+from pipeline_src.games.gomoku.moves import forbidden, kind_of_line
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.search.mcts.playouts import playout

@@ -12,15 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games import kernels
+from pipeline_src.games.gomoku import from_board
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
-from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, bring, lines_need, make_lines
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.lines import (
+    FIRST,
+    ONE_FOUR,
+    ONE_THREE,
+    STRIDE,
+    SURE,
+    WINS,
+    At,
+    Int,
+    Lines,
+    bring,
+    lines_need,
+    make_lines,
+)
 from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
-from pipeline_src.search.mcts.batches import stack
+from pipeline_src.search.mcts.puct_forest import stack
 from pipeline_src.search.mcts.puct_kernels import evaluate
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
@@ -265,7 +277,7 @@ class ProvingEvaluator:
         return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64))
 
     def twin(self) -> "ProvingEvaluator":
-        """See `search.mcts.puct_threads.Crew`."""
+        """See `search.mcts.puct.Crew`."""
         by_fours, by_threats, alone = self.limits.tolist()
         twin: Any = self.evaluate_batch
         return ProvingEvaluator(twin.twin(), by_fours, by_threats, alone=alone)

@@ -8,7 +8,7 @@ other side would have if it were to move; then only stones that spoil its line a
 
 Values are whole numbers for the side to move. A win is worth ``WIN`` less the plies from the root to its line.
 
-Sources: those of `search.alphabeta.nodes`; late move reductions are from chess programs of the 1990s.
+Sources: those of `search.alphabeta`; late move reductions are from chess programs of the 1990s.
 """
 
 from typing import NamedTuple
@@ -19,8 +19,20 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.lines import (
+    EMPTY_CELLS,
+    FIRST,
+    LAST,
+    ONE_FOUR,
+    SURE,
+    WINS,
+    At,
+    Int,
+    Lines,
+    lift,
+    may_play,
+    place,
+)
 from pipeline_src.search.gomoku.threats import ThreatSpace, disturbs, write_defences
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST, OLDEST = range(7)

@@ -19,9 +19,27 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
-from pipeline_src.search.gomoku.lines import BORDER, FIRST, FORBIDS, HALF, LAST, At, Int, Lines, lift, may_play, place
-from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
-from pipeline_src.search.gomoku.worth import CLASS, ORDER
+from pipeline_src.search.gomoku.lines import (
+    BORDER,
+    CLASS,
+    FIRST,
+    FORBIDS,
+    FOUR,
+    HALF,
+    LAST,
+    ONE_FOUR,
+    ONE_THREE,
+    ORDER,
+    QUIET,
+    SURE,
+    WINS,
+    At,
+    Int,
+    Lines,
+    lift,
+    may_play,
+    place,
+)
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS, QUIETS, FOUR_LIMIT = range(7)
 """Entries of `ThreatSpace.counts`: positions looked at; how many may be; whether the search was cut off; its number;

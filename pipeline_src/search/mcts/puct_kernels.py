@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import (
     DRAWN,
     LOST,
@@ -26,6 +25,7 @@ from pipeline_src.search.mcts.puct_forest import (
     join,
     make_room,
     result_below,
+    row,
 )
 
 NEW, ENDS, WAITS = -1, -2, -3

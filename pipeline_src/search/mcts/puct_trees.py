@@ -9,7 +9,6 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit import Need
-from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
     DRAWN,
     LOST,
@@ -25,6 +24,8 @@ from pipeline_src.search.mcts.puct_forest import (
     fullest,
     new_forest,
     play_steps,
+    row,
+    stack,
     write_roots,
 )
 from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_out, play_round

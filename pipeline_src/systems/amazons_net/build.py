@@ -20,14 +20,20 @@ from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, initial_state
+from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, format_move, initial_state
 from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
-from pipeline_src.games.amazons.notation import format_move
 from pipeline_src.jit import njit
-from pipeline_src.learning.arrays import MANIFEST, ArrayStream
+from pipeline_src.learning.arrays import (
+    MANIFEST,
+    SPLITS,
+    ArrayStream,
+    ByHash,
+    DiskRows,
+    assign_games,
+    choose_samples,
+    room,
+)
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
-from pipeline_src.learning.disk import ByHash, DiskRows, room
-from pipeline_src.learning.split import SPLITS, assign_games, choose_samples
 from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.records.parquet import read_batches
 from pipeline_src.records.record import SOURCES

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.disk import DiskRows
-from pipeline_src.learning.ranks import Share, share
+from pipeline_src.learning.arrays import DiskRows
+from pipeline_src.learning.fit import Share, share
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
+from pipeline_src.systems.amazons_net.encode import Config, encode_for
 from pipeline_src.systems.amazons_net.losses import Played
-from pipeline_src.systems.amazons_net.net import AmazonsConfig
-from pipeline_src.systems.amazons_net.planes import Config, encode_for
+from pipeline_src.systems.amazons_net.nets import AmazonsConfig
 from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
 VALIDATION_BATCH = 1024

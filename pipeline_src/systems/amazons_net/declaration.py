@@ -14,14 +14,12 @@ from pipeline_src.project.systems import (
     System,
     calibration_figures,
 )
-from pipeline_src.systems.amazons_net.evaluation_params import (
-    AmazonsBaselinesParams,
-    AmazonsEvaluateParams,
-    AmazonsMatchParams,
-)
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
+    AmazonsBaselinesParams,
     AmazonsCrawlParams,
+    AmazonsEvaluateParams,
+    AmazonsMatchParams,
     AmazonsModelsParams,
     AmazonsParseParams,
     AmazonsResidualParams,

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pipeline_src.jit import Need
-from pipeline_src.learning.precision import number_format
-from pipeline_src.learning.torch_state import torch_threads
+from pipeline_src.learning.torch_state import number_format, torch_threads
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     ArrowAnswer,
@@ -21,14 +20,13 @@ from pipeline_src.systems.amazons_net.answers import (
     MoveAnswer,
     Squares,
 )
-from pipeline_src.systems.amazons_net.encode import Encoded
+from pipeline_src.systems.amazons_net.encode import NEEDS, Encoded, encode_for
 from pipeline_src.systems.amazons_net.nets import (
     Answers,
     Nets,
     gather_rows,
     masked_log_softmax,
 )
-from pipeline_src.systems.amazons_net.planes import NEEDS, encode_for
 
 
 class NetsForward(Forward):

@@ -19,8 +19,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import AdamW, Optimizer
 
-from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
-from pipeline_src.systems.amazons_net.nets import Nets, ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, Nets, ResidualConfig, ResidualNets
 from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams, TrainingParams
 
 

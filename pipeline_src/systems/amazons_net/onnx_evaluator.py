@@ -11,7 +11,7 @@ from pipeline_src.games.amazons.board import COLOUR, AmazonsState, copy_state, i
 from pipeline_src.jit import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, Forward, MoveAnswer, Squares
-from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes, planes_need
+from pipeline_src.systems.amazons_net.encode import PLANES, encode_planes, planes_need
 
 Ints = npt.NDArray[np.int32]
 _COLOUR = np.array(COLOUR, np.int8)

@@ -13,9 +13,9 @@ from torch import nn
 
 from pipeline_src.games import amazons
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of
+from pipeline_src.systems.amazons_net.encode import PLANES
 from pipeline_src.systems.amazons_net.nets import Block, ResidualNets
 from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
-from pipeline_src.systems.amazons_net.planes import PLANES
 
 
 def export_nets(nets: ResidualNets, int8: bool = False) -> bytes:

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes
+from pipeline_src.games.amazons import has_turn
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
-from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.jit import Need
-from pipeline_src.players.amazons.closing import ClosingFirst
+from pipeline_src.players.amazons.basic import ClosingFirst
 from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
@@ -58,8 +58,7 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
         if backend == "onnx-int8" and not path.endswith(INT8):
             content = as_int8(content, path)
         return OnnxEvaluator(content, batch, path)
-    from pipeline_src.systems.amazons_net.models import load_nets
-    from pipeline_src.systems.amazons_net.nets import ResidualNets
+    from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
     from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 
     nets = load_nets(path)
@@ -84,7 +83,7 @@ def open_forward(path: str, batch: int) -> Forward:
     if Path(path).suffix == ONNX:
         return OnnxEvaluator(read_model_bytes(path), batch, path)
     from pipeline_src.systems.amazons_net.forward import NetsForward
-    from pipeline_src.systems.amazons_net.models import load_nets
+    from pipeline_src.systems.amazons_net.nets import load_nets
 
     return NetsForward(load_nets(path), batch, threads=1)
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pipeline_src.games.amazons.turns import is_legal
+from pipeline_src.games.amazons import is_legal
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
 from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, join_predictions, top_hits
 

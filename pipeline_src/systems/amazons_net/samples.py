@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.arrays import MANIFEST, ArrayFolder
-from pipeline_src.learning.split import SPLITS
+from pipeline_src.learning.arrays import MANIFEST, SPLITS, ArrayFolder
 
 AMAZON, ARROW = 0, 1
 """Types of sample."""

@@ -18,14 +18,11 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 from pipeline_src import streams
-from pipeline_src.learning.checkpoints import StepSeed, torch_seed
-from pipeline_src.learning.fit import Curves, by_step, fit
-from pipeline_src.learning.ranks import level, summed
+from pipeline_src.learning.fit import Curves, StepSeed, by_step, fit, level, summed, torch_seed
 from pipeline_src.project.code import digest
 from pipeline_src.systems.amazons_net.data import AmazonsData, NetInput, Plan, StepInput
 from pipeline_src.systems.amazons_net.losses import MODELS, argmax_choice, coordinates, value_error
-from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.nets import Answers, Nets, gather_rows, masked_log_softmax
+from pipeline_src.systems.amazons_net.nets import Answers, Nets, gather_rows, masked_log_softmax, save_nets
 from pipeline_src.systems.amazons_net.params import TrainingParams
 from pipeline_src.systems.amazons_net.samples import Dataset
 

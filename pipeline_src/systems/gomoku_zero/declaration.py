@@ -14,19 +14,17 @@ from pipeline_src.project.systems import (
     Words,
     calibration_figures,
 )
-from pipeline_src.systems.gomoku_zero.evaluation_params import (
-    GomokuEvaluateParams,
-    data_words,
-    origin_words,
-    player_words,
-)
 from pipeline_src.systems.gomoku_zero.params import (
+    GomokuEvaluateParams,
     GomokuGame,
     GomokuGate,
     GomokuGeneration,
     GomokuNet,
     GomokuSelfPlay,
     GomokuTrainParams,
+    data_words,
+    origin_words,
+    player_words,
 )
 
 REPORT = "artifacts/reports/gomoku/evaluate.json"

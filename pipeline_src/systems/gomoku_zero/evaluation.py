@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
-from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
-from pipeline_src.arena.event import BestOf, Event, Rules, cross_table
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.ratings import Rating
-from pipeline_src.arena.result import Match
+from pipeline_src.arena.match import BestOf, Event, Rules, cross_table
+from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
+from pipeline_src.arena.result import Match, Rating
 from pipeline_src.arena.runner import Board
 from pipeline_src.files import Row
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
+from pipeline_src.systems.gomoku_zero.params import GomokuOpenings
 
 
 def gomoku_event(

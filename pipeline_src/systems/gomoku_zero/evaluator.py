@@ -23,7 +23,7 @@ from pipeline_src.search.gomoku.line_net import (
     read_table,
     write_table,
 )
-from pipeline_src.search.mcts.batches import stack
+from pipeline_src.search.mcts.puct_forest import stack
 from pipeline_src.systems.gomoku_zero.backends import (
     Backend,
     BackendName,
@@ -32,8 +32,11 @@ from pipeline_src.systems.gomoku_zero.backends import (
     OnnxBackend,
     Planes,
     as_int8,
+    legal_priors,
+    plane_count,
+    planes_need,
+    zero_planes,
 )
-from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
 
 if TYPE_CHECKING:
     from pipeline_src.systems.gomoku_zero.models import ZeroModel
@@ -149,7 +152,7 @@ class LineEvaluator:
         return self._nets[size]
 
     def twin(self) -> "LineEvaluator":
-        """See `search.mcts.puct_threads.Crew`."""
+        """See `search.mcts.puct.Crew`."""
         return LineEvaluator(self._made)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

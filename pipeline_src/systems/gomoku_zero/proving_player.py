@@ -10,9 +10,9 @@ from pydantic import Field
 from pipeline_src.games.gomoku.board import GomokuState, format_variant, parse_variant
 from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.project.params import NonNegative
-from pipeline_src.search.gomoku.net_solver import NetSolver
-from pipeline_src.search.gomoku.patterns import LINES
+from pipeline_src.search.gomoku.lines import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.search.gomoku.solver import NetSolver
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.systems.gomoku_zero.backends import ModelInfo
 from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player

@@ -21,7 +21,7 @@ from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.moves import legal
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import ArrayStream
-from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
+from pipeline_src.systems.gomoku_zero.backends import plane_count, zero_planes
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "zugwerk self-play window", 1

@@ -4,8 +4,13 @@ from pipeline_src.project.params import Named
 from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, System
 from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY
 from pipeline_src.systems.gomoku_zero.params import GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
-from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams, player_words
-from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger
+from pipeline_src.systems.growing_boards.params import (
+    GrowingConvergence,
+    GrowingEvaluateParams,
+    GrowingFirst,
+    GrowingLarger,
+    player_words,
+)
 
 REPORT = "artifacts/reports/growing/evaluate.json"
 

@@ -3,11 +3,12 @@
 Net, self-play, training and gate are the models of `pipeline_src.systems.gomoku_zero.params` in sections ``growing_*``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import (
@@ -24,7 +25,7 @@ from pipeline_src.project.params import (
     read_value,
 )
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
-from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, Side
+from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, GomokuOpenings, Side
 
 FIRST, SECTION = "growing_first", "growing_larger"
 """The smallest board; and each larger board by its size, of which dvc.yaml makes a stage."""
@@ -152,3 +153,39 @@ class BoardFiles:
     def model(self, generation: int) -> Path:
         """Return the path of a generation's net; 0 is the net at the start of the first generation."""
         return self.models / f"{generation:02d}.pt"
+
+
+# Params of the matches that measure growing boards.
+#
+# They are separate from `params`, so that a changed match does not train any net again.
+
+
+class GrowingEvaluateParams(Params):
+    """Matches of the largest board's models against one opponent."""
+
+    opponent: str = "mcts:playouts=1000"
+    """Text of the fixed opponent, see `zugwerk players gomoku`."""
+    pairs: Count = 50
+    """Number of pairs of games of the final best player."""
+    every: Count = 3
+    """Distance between rated generations. The last one, and the net carried over from the smaller board, are rated
+    too."""
+    rated_pairs: Count = 10
+    """Number of pairs of games of each rated generation."""
+    simulations: Count = 64
+    """Number of simulations of a model's move."""
+    openings: GomokuOpenings = GomokuOpenings()
+    """The openings of all matches."""
+
+    @model_validator(mode="after")
+    def _openings_suffice(self) -> Self:
+        least = max(self.pairs, self.rated_pairs)
+        if self.openings.count < least:
+            raise ValueError(f"openings.count must be at least {least}: each is played once")
+        return self
+
+
+def player_words(params: Mapping[str, Any]) -> str:
+    """Return in words the player that the figures are of, with the tree of params.yaml; empty if it does not say."""
+    simulations = (params.get("growing_evaluate") or {}).get("simulations")
+    return f"bare net, {simulations} simulations" if simulations else ""

@@ -16,14 +16,20 @@ import numpy.typing as npt
 from pipeline_src.arena.score import Score, clustered_rate
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.build import build_library
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move
-from pipeline_src.systems.joseki.corners import PASS, POINTS, SIDE, Window
-from pipeline_src.systems.joseki.library import Library, prune
-from pipeline_src.systems.joseki.lookup import NOT_FOUND, CodeIndex, look_up, look_up_paper
-from pipeline_src.systems.joseki.pattern_code import mix, pattern_codes, symmetric_codes
-from pipeline_src.systems.joseki.recommend import rank_moves
-from pipeline_src.systems.joseki.sequences import (
+from pipeline_src.systems.joseki.code import (
+    canonical_key,
+    canonical_keys,
+    canonical_move,
+    mix,
+    pattern_codes,
+    symmetric_codes,
+)
+from pipeline_src.systems.joseki.corners import (
+    PASS,
+    POINTS,
+    SIDE,
     Steps,
+    Window,
     chunks,
     each_steps,
     exact_fingerprint,
@@ -31,6 +37,8 @@ from pipeline_src.systems.joseki.sequences import (
     select,
     walk,
 )
+from pipeline_src.systems.joseki.library import Library, prune
+from pipeline_src.systems.joseki.recommend import NOT_FOUND, CodeIndex, look_up, look_up_paper, rank_moves
 
 TOP = 3
 

@@ -13,14 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.learning.disk import ByHash, DiskRows, count_different, room
+from pipeline_src.learning.arrays import ByHash, DiskRows, count_different, room
 from pipeline_src.records.record import SOURCES, GameRecord
-from pipeline_src.systems.joseki.canonical import windows_of_keys
-from pipeline_src.systems.joseki.corners import BLACK, EMPTY, PASS, WHITE
+from pipeline_src.systems.joseki.code import (
+    count_unresolved,
+    earlier_codes,
+    pattern_codes,
+    symmetric_codes,
+    windows_of_keys,
+)
+from pipeline_src.systems.joseki.corners import (
+    BLACK,
+    CHUNK,
+    EMPTY,
+    LONGEST,
+    PASS,
+    WHITE,
+    Steps,
+    chunks,
+    fingerprint,
+    walk,
+)
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.merging import COUNTS, Merged, check_whole, merge, merge_all
-from pipeline_src.systems.joseki.pattern_code import count_unresolved, earlier_codes, pattern_codes, symmetric_codes
-from pipeline_src.systems.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
 from pipeline_src.systems.joseki.tables import NO_GAME, Tables, count_steps, empty_tables, forget_games, grown
 
 WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}

@@ -24,9 +24,8 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.records.record import SOURCES
-from pipeline_src.systems.joseki.canonical import MOVES, WORDS
-from pipeline_src.systems.joseki.corners import POINTS
-from pipeline_src.systems.joseki.sequences import LONGEST
+from pipeline_src.systems.joseki.code import MOVES, WORDS
+from pipeline_src.systems.joseki.corners import LONGEST, POINTS
 from pipeline_src.systems.joseki.tables import SAMPLES, fill_slots
 
 Ints = npt.NDArray[np.int32]

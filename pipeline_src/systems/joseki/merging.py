@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.disk import DiskRows, room
+from pipeline_src.learning.arrays import DiskRows, room
 from pipeline_src.systems.joseki.library import SHAPES, Ints, Library, key_names
 from pipeline_src.systems.joseki.tables import SAMPLES
 

@@ -9,12 +9,213 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.games.go import is_legal
 from pipeline_src.games.go.board import SIDE as TO_PLAY
 from pipeline_src.games.go.board import GoState
-from pipeline_src.games.go.turns import is_legal
-from pipeline_src.systems.joseki.corners import CORNERS, PASS, Window, corner_window, square_of
-from pipeline_src.systems.joseki.library import Library
-from pipeline_src.systems.joseki.lookup import look_up
+from pipeline_src.jit import njit
+from pipeline_src.systems.joseki.code import (
+    WORDS,
+    canonical,
+    move_images,
+    pattern_code,
+    pattern_codes,
+    window_of_key,
+    windows_of_keys,
+)
+from pipeline_src.systems.joseki.corners import CORNERS, EMPTY, PASS, POINTS, SIDE, Window, corner_window, square_of
+from pipeline_src.systems.joseki.library import Ints, Library
+from pipeline_src.systems.joseki.tables import key_slot
+
+# Look up the moves played in a pattern: by its exact key, or by the published code.
+#
+# The key needs no search. The paper's look-up: a pattern's code names its state, and the next moves are searched for.
+# Two codes do not determine the move between them. Each transition has a hint, the layer of the next move: 0 is the
+# border of the mask, the smallest rectangle around all stones; 1 the border of the mask grown by one step, and so on
+# outwards; -1 that of the mask shrunk by one, inwards. Each empty point of that layer is tried, until the code of the
+# pattern with a stone there is that of the next state. Patterns that clash share a state here (`SharedCodes`), and a
+# move that captures is not found: the code after it is of fewer stones.
+
+
+Points = npt.NDArray[np.int16]
+
+
+class Found(NamedTuple):
+    """A pattern's state and n moves of one colour there."""
+
+    state: int
+    """-1 where the library does not have the pattern."""
+    forms: int
+    """Set of forms that are its key."""
+    transitions: Ints
+    """[n]: the library's, by canonical move."""
+    points: Points
+    """[n, 2]: where each is in the window; both entries alike but in patterns that are symmetric themselves."""
+
+
+@njit(cache=True, allocates=True)
+def _look_up(
+    slots: Ints, keys: npt.NDArray[np.uint64], starts: Ints, move: Points, window: Window, colour: int
+) -> tuple[int, int, Ints, Points]:
+    key = np.empty(WORDS, np.uint64)
+    forms = canonical(window, key, np.empty((2, 2, 2), np.uint64))
+    state = int(slots[key_slot(slots, keys, key)])
+    if state < 0:
+        return state, forms, np.empty(0, np.int32), np.empty((0, 2), np.int16)
+    first, end = starts[state], starts[state + 1]
+    transitions, points = np.empty(end - first, np.int32), np.empty((end - first, 2), np.int16)
+    count = 0
+    for transition in range(first, end):
+        images = move_images(move[transition], colour, forms, points[count])
+        if images:
+            if images == 1:
+                points[count, 1] = points[count, 0]
+            transitions[count] = transition
+            count += 1
+    return state, forms, transitions[:count], points[:count]
+
+
+def look_up(library: Library, window: Window, colour: int) -> Found:
+    """Look up the pattern of a window, int8 [10, 10], and the moves that BLACK or WHITE played there."""
+    return Found(*_look_up(library.slots, library.keys, library.starts, library.move, window, colour))
+
+
+NO_MASK = SIDE
+"""Layer of every point where there is no stone, and so no mask: all are tried."""
+NOT_FOUND = -1
+Codes = npt.NDArray[np.uint64]
+
+
+class CodeIndex(NamedTuple):
+    """A library by code: U codes, V transitions."""
+
+    codes: Codes
+    """[U], ascending."""
+    starts: Ints
+    """[U + 1]: transitions of a code."""
+    following: Codes
+    """[V]: the next state's code; a pass leads back to the same one."""
+    layers: npt.NDArray[np.int8]
+    """[V]: hint."""
+    counts: Ints
+    """[V]: how often it was played."""
+
+
+@njit(cache=True)
+def point_layer(window: Window, point: int) -> int:
+    """Layer of a point, NO_MASK in an empty window."""
+    top, bottom, left, right = SIDE, -1, SIDE, -1
+    for r in range(SIDE):
+        for c in range(SIDE):
+            if window[r, c]:
+                top, bottom, left, right = min(top, r), r, min(left, c), max(right, c)
+    if bottom < 0:
+        return NO_MASK
+    r, c = point // SIDE, point % SIDE
+    return max(top - r, r - bottom, left - c, c - right)
+
+
+@njit(cache=True, allocates=True)
+def _codes_and_layers(
+    keys: Codes, starts: Ints, move: npt.NDArray[np.int16], codes: Codes, layers: npt.NDArray[np.int8]
+) -> None:
+    window = np.empty((SIDE, SIDE), np.int8)
+    for state in range(len(keys)):
+        window_of_key(keys[state], window)
+        codes[state] = pattern_code(window)
+        for transition in range(starts[state], starts[state + 1]):
+            point = move[transition] % (POINTS + 1)
+            layers[transition] = 0 if point == PASS else point_layer(window, point)
+
+
+def code_index(library: Library) -> CodeIndex:
+    """The library as the paper's method has it."""
+    codes, layers = np.empty(library.states, np.uint64), np.empty(library.transitions, np.int8)
+    _codes_and_layers(library.keys, library.starts, library.move, codes, layers)
+    of, to = codes[library.origins()], codes[library.to]
+    order = np.lexsort((layers, to, of))
+    of, to, layers, counts = of[order], to[order], layers[order], library.played[order]
+    first = np.ones(len(of), bool)
+    first[1:] = (of[1:] != of[:-1]) | (to[1:] != to[:-1]) | (layers[1:] != layers[:-1])
+    summed = np.add.reduceat(counts, np.flatnonzero(first)) if len(of) else counts
+    names = np.unique(codes)
+    starts = np.searchsorted(of[first], np.append(names, 0)).astype(np.int32)
+    starts[-1] = int(first.sum())
+    return CodeIndex(names, starts, to[first], layers[first], summed.astype(np.int32))
+
+
+@njit(cache=True, allocates=True)
+def _look_up_code(index: CodeIndex, window: Window, colour: int) -> tuple[int, int, npt.NDArray[np.int16]]:
+    code = pattern_code(window)
+    at = np.searchsorted(index.codes, code)
+    if at == index.codes.size or index.codes[at] != code:
+        return -1, -1, np.empty(0, np.int16)
+    first, end = index.starts[at], index.starts[at + 1]
+    points = np.full(end - first, NOT_FOUND, np.int16)
+    for transition in range(first, end):
+        if index.following[transition] == code:
+            points[transition - first] = PASS
+            continue
+        for point in range(POINTS):
+            r, c = point // SIDE, point % SIDE
+            if window[r, c] != EMPTY or point_layer(window, point) != index.layers[transition]:
+                continue
+            window[r, c] = colour
+            after = pattern_code(window)
+            window[r, c] = EMPTY
+            if after == index.following[transition]:
+                points[transition - first] = point
+                break
+    return first, end, points
+
+
+def look_up_paper(index: CodeIndex, window: Window, colour: int) -> tuple[range, npt.NDArray[np.int16]]:
+    """Transitions of the window's code, and the point of each for a player of ``colour``; NOT_FOUND where none fits."""
+    first, end, points = _look_up_code(index, window, colour)
+    return range(first, end), points
+
+
+def state_window(library: Library, state: int) -> Window:
+    """The pattern of a state, int8 [10, 10], in its canonical form."""
+    window = np.empty((SIDE, SIDE), np.int8)
+    window_of_key(library.keys[state], window)
+    return window
+
+
+class SharedCodes:
+    """States by pattern code. Since a state is a pattern in all its forms, states that share a code are clashes."""
+
+    def __init__(self, library: Library) -> None:
+        """Compute the code of every state."""
+        self._seen = library.seen
+        codes = pattern_codes(windows_of_keys(library.keys))
+        self._order = np.argsort(codes, kind="stable")
+        self._sorted = codes[self._order]
+        _, self._first, self._count = np.unique(self._sorted, return_index=True, return_counts=True)
+
+    @property
+    def clashing(self) -> int:
+        """How many patterns have a code that is also another one's."""
+        return int(self._count[self._count > 1].sum())
+
+    def sharing(self, code: int) -> list[int]:
+        """States with a code, the most often seen first."""
+        first, end = (int(np.searchsorted(self._sorted, np.uint64(code), side)) for side in ("left", "right"))
+        return self._by_seen(first, end)
+
+    def groups(self, count: int) -> list[list[int]]:
+        """The ``count`` clashes whose second pattern was seen most often, each as `sharing` has it."""
+        clashes = [
+            self._by_seen(first, first + size)
+            for first, size in zip(self._first.tolist(), self._count.tolist(), strict=True)
+            if size > 1
+        ]
+        return sorted(clashes, key=lambda states: (-int(self._seen[states[1]]), states))[:count]
+
+    def _by_seen(self, first: int, end: int) -> list[int]:
+        return sorted(self._order[first:end].tolist(), key=lambda state: (-int(self._seen[state]), state))
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.systems.joseki.canonical import WORDS, Key, canonical, canonical_move
-from pipeline_src.systems.joseki.corners import PASS
-from pipeline_src.systems.joseki.pattern_code import mix
-from pipeline_src.systems.joseki.sequences import Steps
+from pipeline_src.systems.joseki.code import WORDS, Key, canonical, canonical_move, mix
+from pipeline_src.systems.joseki.corners import PASS, Steps
 
 SAMPLES = 3
 """Games kept with a transition: those with the smallest fingerprints, so that it does not matter who came first."""

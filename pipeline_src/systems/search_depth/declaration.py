@@ -2,8 +2,14 @@
 
 from pipeline_src.project.params import Params, Whole
 from pipeline_src.project.systems import Boards, Claim, Figure, Flow, System
-from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams, DepthMatchParams
-from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams, DepthSplitParams, DepthTrainParams
+from pipeline_src.systems.search_depth.params import (
+    DepthEvaluateParams,
+    DepthGame,
+    DepthLabelParams,
+    DepthMatchParams,
+    DepthSplitParams,
+    DepthTrainParams,
+)
 
 REPORTS = "artifacts/reports/depth"
 ENGINE_GAMES = "engine games"

@@ -11,21 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.arena.clock import GameClock, TimeControl
-from pipeline_src.arena.game import Fixture, OpenGame, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.kernels import outcome
-from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.players.options import read_options
-from pipeline_src.players.player import Player, PlayerText, Position, Thought
-from pipeline_src.search.alphabeta.nodes import DECIDED
+from pipeline_src.players.amazons.basic import make_evaluator
+from pipeline_src.players.player import Player, PlayerText, Position, Thought, read_options
+from pipeline_src.search.alphabeta import DECIDED
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, Searcher, SearchResult
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
-from pipeline_src.systems.search_depth.player import DepthOptions, depth_player
-from pipeline_src.systems.search_depth.square_layers import SquareSearch
+from pipeline_src.systems.search_depth.player import DepthOptions, SquareSearch, depth_player
 
 DEPTHS = 16
 """Number of depths for which nodes are kept. No undecided position was seen to be searched deeper."""

@@ -24,9 +24,17 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.amazons.board import ARROW, COLOUR
-from pipeline_src.learning.arrays import MANIFEST, ArrayFolder, sha256_of
+from pipeline_src.learning.arrays import (
+    MANIFEST,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    ArrayFolder,
+    assign_games,
+    choose_samples,
+    sha256_of,
+)
 from pipeline_src.learning.canonical import canonical_hashes
-from pipeline_src.learning.split import TEST, TRAIN, VALIDATION, assign_games, choose_samples
 
 FOLDER = ArrayFolder("search depth positions", 1, ("positions", "size", "depths", "lowest", "highest"), "depth_label")
 LABELS = ("reached", "needed")

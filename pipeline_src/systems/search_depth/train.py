@@ -17,12 +17,12 @@ from torch.nn.functional import cross_entropy
 from torch.special import log_ndtr
 
 from pipeline_src import streams
-from pipeline_src.learning.checkpoints import own_folder, torch_seed
-from pipeline_src.learning.fit import Curves, by_step, fit
-from pipeline_src.learning.ranks import share, summed
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.fit import Curves, Share, by_step, fit, own_folder, share, summed, torch_seed
+from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.project.code import digest
-from pipeline_src.systems.search_depth.batches import DepthBatch, DepthBatches, balance, class_counts, read_planes
 from pipeline_src.systems.search_depth.net import (
+    SEARCHES,
     DepthConfig,
     PublishedDepthConfig,
     ResidualDepthConfig,
@@ -32,9 +32,345 @@ from pipeline_src.systems.search_depth.net import (
     head_outputs,
     make_depth_net,
 )
-from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthTraining
-from pipeline_src.systems.search_depth.positions import PLANES, DepthPositions, Splits
+from pipeline_src.systems.search_depth.params import Balance, DepthBalancing, DepthModelParams, DepthTraining
+from pipeline_src.systems.search_depth.positions import PLANES, DepthPositions, Inputs, Splits, depth_planes
 from pipeline_src.systems.search_depth.scores import accuracy, confusion, macro_f1
+
+# Training data of the depth nets: balanced classes, in the training split alone, and the batches of each step.
+#
+# The paper's recipe (Li and Gao, 2022), with imbalanced-learn: half of the most frequent class is dropped
+# (RandomUnderSampler), then the rare ones are filled up with SMOTE (Chawla et al., 2002) until the most frequent is ten
+# times as frequent. In the paper that concerns the 3s and the 7s; here any class that is rarer than that is filled up.
+#
+# | method | |
+# | --- | --- |
+# | ``smote`` | the recipe: rows between neighbours of a class |
+# | ``oversample`` | the same counts by copies (RandomOverSampler) |
+# | ``augment`` | the same counts by images of a class' positions under the board's other symmetries |
+# | ``class_weights`` | all rows once, each class with the same weight in the loss as a whole |
+# | ``none`` | all rows once |
+#
+# SMOTE's search for neighbours is quadratic in the rows of a class, so a large class is cut into random blocks of equal
+# size and neighbours are looked for within one: the rows made are of the same kind, and the time is linear.
+#
+# `DepthBatches` draws the positions of each training step, as a function of the seed and the number of the step alone,
+# so that a resumed training sees exactly the same batches. Planes are made for one batch at a time from the
+# memory-mapped arrays.
+
+
+BLOCK = 20_000
+"""Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time."""
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+class Balanced(NamedTuple):
+    """The rows that training draws from: T rows of the data set, and M synthetic ones."""
+
+    rows: Rows
+    """[T], row numbers; a row may come more than once."""
+    symmetry: npt.NDArray[np.uint8]
+    """[T], the symmetry under which each is seen; 0 as it is."""
+    made: Floats
+    """[M, H * W], planes W_t * n of no position."""
+    labels: npt.NDArray[np.uint8]
+    """[T + M], classes."""
+    weights: Floats
+    """[K], of each class in the loss; their mean over the T + M is 1."""
+
+
+def class_counts(labels: npt.NDArray[np.integer], lowest: int, highest: int) -> Rows:
+    """How many labels each class has, int64 [K]."""
+    return np.bincount(labels.astype(np.int64) - lowest, minlength=highest - lowest + 1)
+
+
+def balance(
+    positions: DepthPositions, rows: Rows, label: str, method: Balance, params: DepthBalancing, seed: int
+) -> Balanced:
+    """Balance some rows of a data set.
+
+    Args:
+        positions: the data set.
+        rows: [R], of the training split.
+        label: which of its labels.
+        method: one of the module's table.
+        params: of the methods.
+        seed: the pipeline's.
+
+    Raises:
+        ZugwerkError: no rows, or a class with too few for SMOTE; names the stage, the data set and what to change.
+    """
+    if not len(rows):
+        raise ZugwerkError(
+            f"depth_train: {positions.path}: no positions in the training split; raise depth_label.games"
+        )
+    (lowest, highest), labels = positions.classes, np.asarray(positions.label(label))[rows]
+    weights = np.ones(highest - lowest + 1, np.float32)
+    made, made_labels = np.empty((0, positions.n[0].size), np.float32), np.empty(0, np.uint8)
+    symmetry = np.zeros(len(rows), np.uint8)
+    if method == "class_weights":
+        counts = class_counts(labels, lowest, highest)
+        weights = np.where(counts, len(rows) / (np.count_nonzero(counts) * counts.clip(min=1)), 0).astype(np.float32)
+    elif method != "none":
+        kept = _under_sample(labels, params.keep_most, seed)
+        rows, labels, symmetry = rows[kept], labels[kept], symmetry[kept]
+        wanted = _wanted(labels, params.ratio)
+        if method == "smote":
+            made, made_labels = _smote(positions, rows, labels, wanted, params, seed)
+        elif wanted:
+            chosen, symmetry = _copies(labels, wanted, method, seed)
+            rows, labels = rows[chosen], labels[chosen]
+    return Balanced(rows, symmetry, made, np.concatenate([labels, made_labels]), weights)
+
+
+def _wanted(labels: npt.NDArray[np.uint8], ratio: float) -> dict[int, int]:
+    """Rows that each class which is too rare should have."""
+    classes, counts = np.unique(labels, return_counts=True)
+    least = int(np.ceil(counts.max() / ratio))
+    return {int(c): least for c, count in zip(classes, counts, strict=True) if count < least}
+
+
+def _under_sample(labels: npt.NDArray[np.uint8], keep: float, seed: int) -> Rows:
+    """Indices that stay when all but a share of the most frequent class goes, ascending."""
+    from imblearn.under_sampling import RandomUnderSampler
+
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) == 1 or keep == 1:
+        return np.arange(len(labels))
+    most = counts.argmax()
+    wanted = {int(classes[most]): min(int(counts[most]), max(1, round(keep * int(counts[most]))))}
+    sampler = RandomUnderSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_UNDERSAMPLE))
+    sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
+    kept: Rows = np.sort(sampler.sample_indices_).astype(np.int64)
+    return kept
+
+
+def _copies(
+    labels: npt.NDArray[np.uint8], wanted: dict[int, int], method: Balance, seed: int
+) -> tuple[Rows, npt.NDArray[np.uint8]]:
+    """Indices of all rows and of those that come again, and the symmetry of each."""
+    from imblearn.over_sampling import RandomOverSampler
+
+    if method == "oversample":
+        sampler = RandomOverSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_OVERSAMPLE))
+        sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
+        chosen = sampler.sample_indices_.astype(np.int64)
+        return chosen, np.zeros(len(chosen), np.uint8)
+    rng, others = np.random.default_rng([seed, streams.DEPTH_TRAINING, streams.DEPTH_OVERSAMPLE]), COUNT - 1
+    indices, symmetries = [np.arange(len(labels))], [np.zeros(len(labels), np.uint8)]
+    for of_class, target in wanted.items():
+        own = np.flatnonzero(labels == of_class)
+        images = np.resize(rng.permutation(others * len(own)), target - len(own))  # all seven before one is repeated
+        indices.append(own[images // others])
+        symmetries.append((1 + images % others).astype(np.uint8))
+    return np.concatenate(indices), np.concatenate(symmetries)
+
+
+def _smote(
+    positions: DepthPositions,
+    rows: Rows,
+    labels: npt.NDArray[np.uint8],
+    wanted: dict[int, int],
+    params: DepthBalancing,
+    seed: int,
+) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """Made planes [M, H * W] and their classes [M]."""
+    made, made_labels = [np.empty((0, positions.n[0].size), np.float32)], [np.empty(0, np.uint8)]
+    for of_class, target in wanted.items():
+        own = rows[labels == of_class]
+        if len(own) <= params.k_neighbors:
+            if params.few == "leave":
+                continue
+            raise ZugwerkError(
+                f"depth_train: {positions.path}: class {of_class} has {len(own)} positions in the training split, "
+                f"fewer than the {params.k_neighbors + 1} that SMOTE needs for depth_train.balancing.k_neighbors "
+                f"{params.k_neighbors}; raise depth_label.games, narrow the classes, or set few: leave"
+            )
+        left = 1 - np.asarray(positions.used)[own]
+        planes = np.asarray(positions.n)[own].reshape(len(own), -1) * left[:, None]
+        made.append(smote_in_blocks(planes, target - len(own), params, [seed, of_class]))
+        made_labels.append(np.full(len(made[-1]), of_class, np.uint8))
+    return np.concatenate(made), np.concatenate(made_labels)
+
+
+def smote_in_blocks(planes: Floats, count: int, params: DepthBalancing, seed: list[int]) -> Floats:
+    """Make ``count`` rows, float32 [count, F], between neighbours among the rows float32 [R, F] of one class."""
+    from imblearn.over_sampling import SMOTE
+
+    order = np.random.default_rng([*seed, streams.DEPTH_TRAINING, streams.DEPTH_BLOCKS]).permutation(len(planes))
+    blocks = np.array_split(order, -(-len(planes) // BLOCK))
+    shares = np.diff(np.rint(np.linspace(0, count, len(blocks) + 1)).astype(np.int64))
+    made = []
+    for number, (block, part) in enumerate(zip(blocks, shares, strict=True)):
+        if not part:
+            continue
+        some = planes[np.append(block, block[:1])]  # SMOTE requires a second class, which it does not change
+        two = np.append(np.zeros(len(block), np.int8), np.int8(1))
+        sampler = SMOTE(
+            sampling_strategy={0: len(block) + int(part)},
+            k_neighbors=params.k_neighbors,
+            random_state=_state(*seed, streams.DEPTH_BLOCKS, number),
+        )
+        made.append(sampler.fit_resample(some, two)[0][len(some) :])
+    found: Floats = np.concatenate(made) if made else np.empty((0, planes.shape[1]), np.float32)
+    return found
+
+
+def _state(*path: int) -> int:
+    """A seed of 32 bits, as scikit-learn takes them."""
+    return int(np.random.SeedSequence([streams.DEPTH_TRAINING, *path]).generate_state(1)[0])
+
+
+ALL = Share()
+
+
+class DepthBatch(NamedTuple):
+    """B positions as a net takes them."""
+
+    planes: Tensor
+    """float32 [B, C, H, W]."""
+    labels: Tensor
+    """int64 [B], layers."""
+    weights: Tensor
+    """float32 [B], in the loss."""
+    costs: Tensor
+    """float32 [B, K + 1, 2], see `cost_targets`; [B, 0, 2] for other heads."""
+
+
+class DepthBatches:
+    """The batches of a training."""
+
+    def __init__(
+        self,
+        positions: DepthPositions,
+        balanced: Balanced,
+        *,
+        inputs: Inputs,
+        batch: int,
+        symmetries: bool,
+        seed: int,
+        costs: bool = False,
+    ) -> None:
+        """``batch`` rows a step; all come once before one comes again.
+
+        Args:
+            positions: the data set.
+            balanced: rows to draw from.
+            inputs: planes that the net sees.
+            batch: rows.
+            symmetries: whether each row is seen under a random symmetry.
+            seed: the pipeline's.
+            costs: whether the net has the head ``costs``.
+
+        Raises:
+            ZugwerkError: costs are asked for and the clock of the data set was not one of nodes.
+        """
+        self.costs = cost_targets(positions) if costs else np.empty((len(positions), 0, 2), np.float32)
+        self.positions, self.balanced, self.inputs = positions, balanced, inputs
+        self.batch, self.symmetries, self.seed = batch, symmetries, seed
+        self.lowest, self.shape = positions.classes[0], (PLANES[inputs], *positions.n.shape[1:])
+        self._order: tuple[int, npt.NDArray[np.int64]] = (-1, np.empty(0, np.int64))
+
+    def __len__(self) -> int:
+        """Rows, the made ones included."""
+        return len(self.balanced.labels)
+
+    def step(self, number: int, share: Share = ALL) -> DepthBatch:
+        """A process's share of the batch of a step, counted from 0."""
+        drawn = share.of(np.concatenate([self._drawn(at) for at in self._spans(number)]))
+        real = drawn < len(self.balanced.rows)
+        planes = np.empty((len(drawn), *self.shape), np.float32)
+        which = np.zeros(len(drawn), np.int64)
+        which[real] = self.balanced.symmetry[drawn[real]]
+        planes[real] = read_planes(self.positions, self.balanced.rows[drawn[real]], self.inputs)
+        made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
+        planes[~real] = made.reshape(-1, *self.shape)
+        if self.symmetries:  # a random symmetry after a given one is a random symmetry
+            rng = np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_SYMMETRY, number])
+            which = share.of(rng.integers(0, COUNT, self.batch))
+        labels = self.balanced.labels[drawn].astype(np.int64)
+        weights = self.balanced.weights[labels - self.lowest]
+        costs = np.full((len(drawn), *self.costs.shape[1:]), np.nan, np.float32)
+        costs[real] = self.costs[self.balanced.rows[drawn[real]]]
+        return DepthBatch(*map(torch.from_numpy, (turned(planes, which), labels, weights, costs)))
+
+    def _spans(self, number: int) -> list[tuple[int, int, int]]:
+        """Parts of passes (pass, start, stop) that a step's rows are."""
+        start, spans = number * self.batch, []
+        stop = start + self.batch
+        while start < stop:
+            number, at = divmod(start, len(self))
+            taken = min(len(self) - at, stop - start)
+            spans.append((number, at, at + taken))
+            start += taken
+        return spans
+
+    def _drawn(self, span: tuple[int, int, int]) -> npt.NDArray[np.int64]:
+        number, start, stop = span
+        if self._order[0] != number:
+            self._order = (
+                number,
+                np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_ORDER, number]).permutation(
+                    len(self)
+                ),
+            )
+        return self._order[1][start:stop]
+
+
+def cost_targets(positions: DepthPositions) -> Floats:
+    """Return the targets of the head ``costs`` for each row, float32 [R, K + 1, 2]; see `systems.search_depth.net`.
+
+    Of the last axis the first is the number itself, NaN of a layer that was not completed, and the second what it is
+    at least: what the search had spent in the layer that it was stopped in; -inf elsewhere.
+
+    Raises:
+        ZugwerkError: the clock of the data set was not one of nodes.
+    """
+    (lowest, highest), manifest = positions.classes, positions.manifest
+    clock = manifest["clock_ms"] * manifest["nodes_per_ms"]
+    if not clock:
+        raise ZugwerkError(
+            f"depth_train: {positions.path}: head: costs needs a clock of nodes; set depth_game.nodes_per_ms"
+        )
+    nodes = np.asarray(positions.nodes_by_depth)[:, lowest - 1 : highest].astype(np.float64)
+    done = nodes > 0
+    stopped = np.maximum(np.asarray(positions.nodes), 1)[:, None] / clock
+    found = np.full((*nodes.shape, 2), -np.inf)
+    logs = np.log(np.where(done, nodes, np.nan) / clock)
+    found[..., 0] = np.column_stack([logs[:, :1], np.diff(logs, axis=1)])
+    after = np.column_stack([np.zeros(len(nodes)), logs[:, :-1]])  # of the layer before
+    first_open = ~done & np.column_stack([np.ones(len(nodes), np.bool_), done[:, :-1]])
+    found[..., 1] = np.where(first_open, np.log(stopped) - after, -np.inf)
+    side = 2 * np.asarray(positions.game, np.int64) + positions.to_play
+    order = np.lexsort((-np.asarray(positions.ply, np.int64), side))
+    _, first, counts = np.unique(side[order], return_index=True, return_counts=True)
+    left = np.empty(len(side))
+    left[order] = np.arange(len(side)) - np.repeat(first, counts) + 1
+    searches = np.stack([left / SEARCHES, np.full(len(left), -np.inf)], 1)
+    return np.concatenate([found, searches[:, None]], 1).astype(np.float32)
+
+
+def read_planes(positions: DepthPositions, rows: npt.NDArray[np.int64], inputs: Inputs) -> Floats:
+    """Planes float32 [B, C, H, W] of rows of a data set."""
+    return depth_planes(
+        inputs,
+        positions.n[rows],
+        positions.used[rows],
+        positions.board[rows],
+        positions.to_play[rows],
+        positions.expandable[rows],
+    )
+
+
+def turned(planes: Floats, which: npt.NDArray[np.integer]) -> Floats:
+    """Planes [B, C, H, W], those of each position under its own symmetry ``which`` [B]."""
+    if not which.any():
+        return planes
+    cells = board_maps(planes.shape[-1])[which].astype(np.intp)[:, None, :]
+    found: Floats = np.take_along_axis(planes.reshape(*planes.shape[:2], -1), cells, axis=2).reshape(planes.shape)
+    return found
+
 
 PREDICT_BATCH = 4096
 SPREAD = 0.25

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pipeline_src.web.engine.tasks import Place, Thought
-from pipeline_src.web.messages.message import Message
+from pipeline_src.web.engine.pool import Place, Thought
+from pipeline_src.web.messages import Message
 
 GameName = Literal["amazons", "gomoku", "go"]
 MOST_NODES = 5_000

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pipeline_src.web.engine.tasks import MoveText, OnlyBoard, Place, Thought
-from pipeline_src.web.messages.message import Message
+from pipeline_src.web.engine.pool import MoveText, OnlyBoard, Place, Thought
+from pipeline_src.web.messages import Message
 
 PERSON = "person"
 Seat = Annotated[str, Field(min_length=1, max_length=500)]

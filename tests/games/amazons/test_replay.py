@@ -4,16 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.games.amazons import board, turns
-from pipeline_src.games.amazons.turns import replay
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board, replay
 
 
 def slowly(state, actions):
     """`replay` through the one-turn functions."""
     for played, action in enumerate(actions):
-        if not turns.is_legal(state, action):
+        if not amazons.is_legal(state, action):
             return state, played
-        state = turns.play(state, action)
+        state = amazons.play(state, action)
     return state, len(actions)
 
 
@@ -24,9 +24,9 @@ def slowly(state, actions):
 )
 def test_stops_where_single_turns_do(seed, variant, changes):
     rng, state, actions = random.Random(seed), board.initial_state(10, variant), []
-    while turns.has_turn(state):
-        actions.append(int(rng.choice(turns.legal_actions(state))))
-        state = turns.play(state, actions[-1])
+    while amazons.has_turn(state):
+        actions.append(int(rng.choice(amazons.legal_actions(state))))
+        state = amazons.play(state, actions[-1])
     for at, action in changes:
         actions[at : at + 1] = [action]
     start = board.initial_state(10, variant)

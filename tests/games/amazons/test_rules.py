@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, moves, notation, turns
+from pipeline_src.games.amazons import board, moves
 from tests.games.amazons.reference import SlowAmazons
 
 
@@ -21,7 +21,7 @@ def test_random_games_against_the_slow_rules(size, seed):
         found = amazons.legal_actions(state)
         assert sorted(found) == expected
         assert len(found) == amazons.perft(state, 1)
-        assert turns.has_turn(state) == bool(expected)
+        assert amazons.has_turn(state) == bool(expected)
         if not expected:
             break
         tried = {rng.randrange(state.board.size**3) for _ in range(50)} | set(
@@ -40,7 +40,7 @@ def test_random_games_against_pyffish():
     rng, start = random.Random(7), pyffish.start_fen("amazons")
     for _ in range(3):
         state, played = board.initial_state(), []
-        while turns.has_turn(state):
+        while amazons.has_turn(state):
             listed = pyffish.legal_moves("amazons", start, played)
             theirs = {amazons.parse_move("".join(_pyffish_squares(move))) for move in listed}
             ours = amazons.legal_actions(state)
@@ -63,7 +63,7 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
     rng = random.Random(size)
     state = board.initial_state(size, variant)
     n = state.board.size
-    while turns.has_turn(state):
+    while amazons.has_turn(state):
         action = int(rng.choice(amazons.legal_actions(state)))
         after = amazons.play(state, action)
         rebuilt = board.from_board(after.board, board.to_play(after), int(after.turn[2]))
@@ -78,7 +78,7 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
 
 def test_both_starts_of_the_site():
     squares = {
-        v: [[notation.format_square(s) for s in side] for side in board.initial_state(10, v).amazons]
+        v: [[board.format_square(s) for s in side] for side in board.initial_state(10, v).amazons]
         for v in amazons.VARIANTS
     }
     assert squares["standard"] == [["d1", "g1", "a4", "j4"], ["a7", "j7", "d10", "g10"]]

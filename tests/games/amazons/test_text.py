@@ -4,33 +4,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, notation
+from pipeline_src.games.amazons import board
 
 
 @pytest.mark.parametrize("text", ["D9-E10/E5", "d9-e10/e5", "d9e10e5", "d9-e10(e5)", " d9-e10/e5\n", "D9E10E5"])
 def test_every_dialect_reads_as_one_action(text):
-    assert notation.parse_move(text) == (83 * 100 + 94) * 100 + 44
-    assert notation.format_move(notation.parse_move(text)) == "d9-e10/e5"
+    assert board.parse_move(text) == (83 * 100 + 94) * 100 + 44
+    assert board.format_move(board.parse_move(text)) == "d9-e10/e5"
 
 
 @given(st.integers(0, 10**6 - 1))
 def test_move_text_round_trip(action):
-    assert notation.parse_move(notation.format_move(action)) == action
+    assert board.parse_move(board.format_move(action)) == action
 
 
 @pytest.mark.parametrize(
     "text", ["", "d9", "d9-e10", "d9-e10/e11", "d0-e1/e2", "k1-a1/a2", "d9-e10/e5x", "d9-e10(e5", "d9-e10/e\u0665"]
 )
 def test_bad_move_text_is_named(text):
-    with pytest.raises(notation.MoveTextError, match="not a turn"):
-        notation.parse_move(text)
+    with pytest.raises(board.MoveTextError, match="not a turn"):
+        board.parse_move(text)
 
 
 def test_squares_outside_a_small_board_are_refused():
-    with pytest.raises(notation.MoveTextError, match="6x6"):
-        notation.parse_move("a1-a2/a7", 6, 6)
-    with pytest.raises(notation.MoveTextError, match="6x6"):
-        notation.parse_move("a1-a2/g1", 6, 6)
+    with pytest.raises(board.MoveTextError, match="6x6"):
+        board.parse_move("a1-a2/a7", 6, 6)
+    with pytest.raises(board.MoveTextError, match="6x6"):
+        board.parse_move("a1-a2/g1", 6, 6)
 
 
 @given(st.integers(3, 10), st.integers(3, 10), st.integers(0, 2**32), st.sampled_from([0, 1]))

@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import go, kernels
-from pipeline_src.games.go import board, moves
-from pipeline_src.games.go.turns import lead, play_actions, replay
-from pipeline_src.records.sgf import parse_sgf
-from pipeline_src.records.sgf_files import read_files
+from pipeline_src.games.go import board, lead, moves, play_actions, replay
+from pipeline_src.records.sgf import parse_sgf, read_files
 from tests.games.go.reference import SlowGo
 
 REAL = Path(__file__).parents[3] / "../shared/data/go_507_games.tar.gz"

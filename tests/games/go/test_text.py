@@ -7,46 +7,45 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.games.go import board, notation, setup
-from pipeline_src.games.go.notation import diagram, standing
+from pipeline_src.games.go import board, diagram, standing
 
 SIDES = st.integers(3, 25)
 
 
 def test_points_by_name():
-    assert notation.parse_move("D4") == 288
-    assert notation.parse_move(" a19\n") == 0
-    assert notation.format_move(0) == "A19"
-    assert notation.parse_move("K10") == 180, "there is no file I"
-    assert notation.parse_move("PASS") == 361
-    assert notation.parse_move("Z1", 25, 25) == 624
+    assert go.parse_move("D4") == 288
+    assert go.parse_move(" a19\n") == 0
+    assert go.format_move(0) == "A19"
+    assert go.parse_move("K10") == 180, "there is no file I"
+    assert go.parse_move("PASS") == 361
+    assert go.parse_move("Z1", 25, 25) == 624
 
 
 @given(SIDES, SIDES, st.data())
 def test_move_text_round_trip(height, width, data):
     action = data.draw(st.integers(0, height * width))
-    text = notation.format_move(action, height, width)
-    assert notation.parse_move(text, height, width) == action
-    assert notation.parse_move(text.lower(), height, width) == action
+    text = go.format_move(action, height, width)
+    assert go.parse_move(text, height, width) == action
+    assert go.parse_move(text.lower(), height, width) == action
 
 
 @pytest.mark.parametrize("text", ["", "d", "4", "d0", "d04", "I9", "d4x", "dd4", "d-4", "d 4", "d\u0664", "tenuki"])
 def test_bad_move_text_is_named(text):
-    with pytest.raises(notation.MoveTextError, match="not a move"):
-        notation.parse_move(text)
+    with pytest.raises(go.MoveTextError, match="not a move"):
+        go.parse_move(text)
 
 
 @pytest.mark.parametrize("text", ["u1", "a20", "z25"])
 def test_points_outside_the_board_are_refused(text):
-    with pytest.raises(notation.MoveTextError, match="no such point on a 19x19 board"):
-        notation.parse_move(text)
+    with pytest.raises(go.MoveTextError, match="no such point on a 19x19 board"):
+        go.parse_move(text)
 
 
 @given(st.integers(-40, 40), st.sets(st.tuples(st.integers(0, 18), st.integers(0, 18)), max_size=9))
 def test_variant_round_trip(komi, stones):
     text = board.format_variant(komi, list(stones))
     assert board.parse_variant(text) == (komi, sorted(stones))
-    state = setup.initial_state(19, text)
+    state = go.initial_state(19, text)
     assert (state.turn[board.KOMI], int((state.board == board.BLACK).sum())) == (komi, len(stones))
 
 
@@ -80,13 +79,13 @@ def test_variants_by_name():
 )
 def test_no_such_start(size, variant, message):
     with pytest.raises(ZugwerkError, match=message):
-        setup.initial_state(size, variant)
+        go.initial_state(size, variant)
 
 
 @given(SIDES, SIDES, st.integers(0, 2**32), st.integers(0, 60))
 def test_fen_round_trip(height, width, seed, plies):
     rng = random.Random(seed)
-    state = setup.from_board(np.zeros((height, width), np.int8), board.FIRST, komi=rng.randrange(-5, 20))
+    state = go.from_board(np.zeros((height, width), np.int8), board.FIRST, komi=rng.randrange(-5, 20))
     while state.turn[board.PLY] < plies and go.winner(state) is None:
         state = go.play(state, int(rng.choice(go.legal_actions(state))))
     again = go.from_fen(go.to_fen(state))

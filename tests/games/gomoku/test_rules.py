@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board, moves, setup
+from pipeline_src.games.gomoku import board, moves
 from tests.games.gomoku.reference import SlowGomoku
 
 EMPTY = [
@@ -29,7 +29,7 @@ EMPTY = [
 def test_random_games_against_the_slow_rules(fen, seed):
     """Stones land in a corner half of the time, so that lines meet the edges and grow past their length."""
     rng = random.Random(f"{fen} {seed}")
-    state, slow = setup.from_fen(fen), SlowGomoku(fen)
+    state, slow = gomoku.from_fen(fen), SlowGomoku(fen)
     while True:
         expected = slow.actions()
         assert gomoku.legal_actions(state).tolist() == expected
@@ -50,11 +50,11 @@ def test_the_random_games_end_in_every_way():
     found = set()
     for fen in EMPTY[:4]:
         for seed in range(40):
-            rng, state = random.Random(seed), setup.from_fen(fen)
+            rng, state = random.Random(seed), gomoku.from_fen(fen)
             while gomoku.winner(state) is None:
                 state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
             found.add((gomoku.winner(state), *board.format_variant(state).split("-")[:1]))
-            longer = list(SlowGomoku(setup.to_fen(state)).runs("x"))
+            longer = list(SlowGomoku(gomoku.to_fen(state)).runs("x"))
             if state.turn[board.RULE] == board.EXACT and max(longer) > state.turn[board.LINE]:
                 found.add("overline")
     assert {"overline"} | {(w, v) for w in ("first", "second", "draw") for v in ("freestyle", "exact")} <= found
@@ -73,9 +73,9 @@ def test_five_in_each_direction_and_from_each_of_its_stones(down, right, gap):
         squares[row, column] = board.WHITE
     last = cells[gap][0] * 5 + cells[gap][1]
     for variant in gomoku.VARIANTS:
-        after = gomoku.play(setup.from_board(squares, board.SECOND, variant), last)
+        after = gomoku.play(gomoku.from_board(squares, board.SECOND, variant), last)
         assert gomoku.winner(after) == "second"
-    black = gomoku.play(setup.from_board(squares, board.FIRST), last)
+    black = gomoku.play(gomoku.from_board(squares, board.FIRST), last)
     assert gomoku.winner(black) is None
     assert moves.line_through(squares, last, board.WHITE, 5, board.EXACTLY)
     assert not moves.line_through(squares, last, board.BLACK, 5, board.AT_LEAST)
@@ -83,24 +83,24 @@ def test_five_in_each_direction_and_from_each_of_its_stones(down, right, gap):
 
 def test_six_in_a_row():
     fen = "6/6/xx1xxx/oooo2/4o1/6 b"
-    assert gomoku.winner(gomoku.play(setup.from_fen(fen), 14)) == "first"
-    exact = gomoku.play(setup.from_fen(fen + " exact"), 14)
+    assert gomoku.winner(gomoku.play(gomoku.from_fen(fen), 14)) == "first"
+    exact = gomoku.play(gomoku.from_fen(fen + " exact"), 14)
     assert gomoku.winner(exact) is None
     assert gomoku.winner(gomoku.play(exact, 22)) == "second"
 
 
 def test_six_does_not_spoil_a_five_of_the_same_stone():
-    crossing = setup.from_fen("2x4/2x4/xx1xxx1/2x4/2x4/oo1oo2/oo1oo1o b exact")
+    crossing = gomoku.from_fen("2x4/2x4/xx1xxx1/2x4/2x4/oo1oo2/oo1oo1o b exact")
     assert gomoku.winner(gomoku.play(crossing, 2 * 7 + 2)) == "first"
 
 
 def test_a_full_board_without_a_line_is_a_draw():
-    state = setup.from_fen("xox/xoo/ox1 b freestyle-3")
+    state = gomoku.from_fen("xox/xoo/ox1 b freestyle-3")
     after = gomoku.play(state, 8)
     assert gomoku.winner(after) == "draw"
     assert gomoku.legal_actions(after).size == 0
     assert after.turn[board.STANDING] == board.DRAWN
-    won = gomoku.play(setup.from_fen("xox/oxo/ox1 b freestyle-3"), 8)
+    won = gomoku.play(gomoku.from_fen("xox/oxo/ox1 b freestyle-3"), 8)
     assert gomoku.winner(won) == "first", "the last stone of a full board may still win"
 
 
@@ -110,20 +110,20 @@ SYMMETRIES = [(turns, mirror) for turns in range(4) for mirror in (False, True)]
 @pytest.mark.parametrize(("turns", "mirror"), SYMMETRIES)
 @pytest.mark.parametrize("fen", [EMPTY[1], EMPTY[3], EMPTY[5]])
 def test_games_are_the_same_under_every_symmetry(fen, turns, mirror):
-    start = setup.from_fen(fen)
+    start = gomoku.from_fen(fen)
     cells = np.arange(start.board.size).reshape(start.board.shape)
     moved = np.rot90(cells[:, ::-1] if mirror else cells, turns)  # which cell of the game each cell shows
     to = np.argsort(moved.ravel())
     rng = random.Random(turns)
     for _ in range(5):
         state = start
-        other = setup.from_board(np.zeros(moved.shape, np.int8), board.FIRST, board.format_variant(start))
+        other = gomoku.from_board(np.zeros(moved.shape, np.int8), board.FIRST, board.format_variant(start))
         while gomoku.winner(state) is None:
             action = int(rng.choice(gomoku.legal_actions(state)))
             state, other = gomoku.play(state, action), gomoku.play(other, int(to[action]))
             assert gomoku.winner(other) == gomoku.winner(state)
             assert sorted(to[gomoku.legal_actions(state)]) == gomoku.legal_actions(other).tolist()
-        assert setup.to_fen(other).split()[1:] == setup.to_fen(state).split()[1:]
+        assert gomoku.to_fen(other).split()[1:] == gomoku.to_fen(state).split()[1:]
 
 
 def test_the_hash_is_of_the_position_not_of_its_history():
@@ -133,12 +133,12 @@ def test_the_hash_is_of_the_position_not_of_its_history():
         white = rng.sample([cell for cell in range(81) if cell not in black], 6)
         found = []
         for _ in range(2):
-            state = setup.initial_state(9)
+            state = gomoku.initial_state(9)
             for pair in zip(rng.sample(black, 6), rng.sample(white, 6), strict=True):
                 for action in pair:
                     state = gomoku.play(state, action)
             found.append(state)
         assert found[0].hash == found[1].hash
-        swapped = setup.from_board(found[0].board, board.SECOND)
+        swapped = gomoku.from_board(found[0].board, board.SECOND)
         assert swapped.hash != found[0].hash, "the side to move is part of it"
     np.testing.assert_array_equal(found[0].board, found[1].board)

@@ -7,39 +7,38 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board, notation, setup
-from pipeline_src.games.gomoku.notation import diagram, standing
+from pipeline_src.games.gomoku import board, diagram, standing
 
 SIDES = st.integers(3, 25)
 VARIANTS = st.sampled_from(["freestyle", "exact", "freestyle-3", "exact-4", "freestyle-6", "renju", "caro", "caro-4"])
 
 
 def test_cells_by_name():
-    assert notation.parse_move("h8") == 112
-    assert notation.parse_move(" A15\n") == 0
-    assert notation.format_move(0) == "a15"
-    assert notation.parse_move("y1", 25, 25) == 624
-    assert notation.parse_move("c1", 4, 3) == 11
+    assert gomoku.parse_move("h8") == 112
+    assert gomoku.parse_move(" A15\n") == 0
+    assert gomoku.format_move(0) == "a15"
+    assert gomoku.parse_move("y1", 25, 25) == 624
+    assert gomoku.parse_move("c1", 4, 3) == 11
 
 
 @given(SIDES, SIDES, st.data())
 def test_move_text_round_trip(height, width, data):
     action = data.draw(st.integers(0, height * width - 1))
-    text = notation.format_move(action, height, width)
-    assert notation.parse_move(text, height, width) == action
-    assert notation.parse_move(text.upper(), height, width) == action
+    text = gomoku.format_move(action, height, width)
+    assert gomoku.parse_move(text, height, width) == action
+    assert gomoku.parse_move(text.upper(), height, width) == action
 
 
 @pytest.mark.parametrize("text", ["", "h", "8", "h0", "h08", "z1", "h8x", "hh8", "h-8", "h 8", "h\u0668"])
 def test_bad_move_text_is_named(text):
-    with pytest.raises(notation.MoveTextError, match="not a move"):
-        notation.parse_move(text)
+    with pytest.raises(gomoku.MoveTextError, match="not a move"):
+        gomoku.parse_move(text)
 
 
 @pytest.mark.parametrize("text", ["p1", "a16", "y25"])
 def test_cells_outside_the_board_are_refused(text):
-    with pytest.raises(notation.MoveTextError, match="no such cell on a 15x15 board"):
-        notation.parse_move(text)
+    with pytest.raises(gomoku.MoveTextError, match="no such cell on a 15x15 board"):
+        gomoku.parse_move(text)
 
 
 @given(SIDES, SIDES, VARIANTS, st.integers(0, 2**32), st.integers(0, 60))
@@ -48,11 +47,11 @@ def test_fen_round_trip(height, width, variant, seed, plies):
     if board.parse_variant(variant)[0] > max(height, width):
         return
     rng = random.Random(seed)
-    state = setup.from_board(np.zeros((height, width), np.int8), board.FIRST, variant)
+    state = gomoku.from_board(np.zeros((height, width), np.int8), board.FIRST, variant)
     while state.turn[board.PLY] < plies and gomoku.winner(state) is None:
         state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
-    again = setup.from_fen(setup.to_fen(state))
-    assert setup.to_fen(again) == setup.to_fen(state)
+    again = gomoku.from_fen(gomoku.to_fen(state))
+    assert gomoku.to_fen(again) == gomoku.to_fen(state)
     for name in ("board", "turn", "hash"):
         np.testing.assert_array_equal(getattr(again, name), getattr(state, name))
     assert (again.moves == -1).all()
@@ -86,7 +85,7 @@ def test_fen_round_trip(height, width, variant, seed, plies):
 )
 def test_bad_fen_names_the_error(fen, message):
     with pytest.raises(ZugwerkError, match=message):
-        setup.from_fen(fen)
+        gomoku.from_fen(fen)
 
 
 @pytest.mark.parametrize(
@@ -95,18 +94,18 @@ def test_bad_fen_names_the_error(fen, message):
 )
 def test_no_such_start(size, variant, message):
     with pytest.raises(ZugwerkError, match=message):
-        setup.initial_state(size, variant)
+        gomoku.initial_state(size, variant)
 
 
 def test_position_knows_its_standing():
-    assert gomoku.winner(setup.from_fen("xxx/oo1/3 w freestyle-3")) == "first"
-    assert gomoku.winner(setup.from_fen("ooo/xx1/x2 b freestyle-3")) == "second"
-    assert gomoku.winner(setup.from_fen("xox/xoo/oxx w freestyle-3")) == "draw"
-    assert gomoku.winner(setup.from_fen("xxx1/oo2/o3/4 b exact-4")) is None
+    assert gomoku.winner(gomoku.from_fen("xxx/oo1/3 w freestyle-3")) == "first"
+    assert gomoku.winner(gomoku.from_fen("ooo/xx1/x2 b freestyle-3")) == "second"
+    assert gomoku.winner(gomoku.from_fen("xox/xoo/oxx w freestyle-3")) == "draw"
+    assert gomoku.winner(gomoku.from_fen("xxx1/oo2/o3/4 b exact-4")) is None
 
 
 def test_diagram_marks_the_last_stone():
-    state = setup.initial_state(3, "freestyle-3")
+    state = gomoku.initial_state(3, "freestyle-3")
     for move in ("b2", "c3"):
         state = gomoku.play(state, gomoku.parse_move(move, 3, 3))
     expected = """\
@@ -117,9 +116,9 @@ def test_diagram_marks_the_last_stone():
     a  b  c"""
     assert diagram(state) == expected
     assert standing(state) == "Black to move after 2 plies, freestyle-3"
-    unknown = diagram(setup.from_fen(setup.to_fen(state)))
+    unknown = diagram(gomoku.from_fen(gomoku.to_fen(state)))
     assert unknown == expected.replace("[o]", " o ")
-    assert "[" not in diagram(setup.initial_state(3, "freestyle-3"))
+    assert "[" not in diagram(gomoku.initial_state(3, "freestyle-3"))
 
 
 @pytest.mark.parametrize(
@@ -132,4 +131,4 @@ def test_diagram_marks_the_last_stone():
     ],
 )
 def test_standing(fen, text):
-    assert standing(setup.from_fen(fen)) == text
+    assert standing(gomoku.from_fen(fen)) == text

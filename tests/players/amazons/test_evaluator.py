@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
+from pipeline_src.players.amazons.basic import amazons_engine, make_evaluator
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.search.amazons.params import HAND, LEARNED, AmazonsEngine
+from pipeline_src.search.amazons.evaluation import HAND, LEARNED, AmazonsEngine
 
 
 def test_defaults_without_a_params_file_or_section(tmp_path, monkeypatch):

@@ -11,9 +11,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines import brain as brain_module
 from pipeline_src.players.engines import engine as engine_module
-from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
-from pipeline_src.players.errors import PlayerError, RefusalError
-from pipeline_src.players.player import Position
+from pipeline_src.players.engines.brain import read_cell, rule_number, rule_words, write_cell
+from pipeline_src.players.player import PlayerError, Position, RefusalError
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
 

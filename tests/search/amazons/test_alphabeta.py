@@ -10,7 +10,7 @@ import pytest
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
 from pipeline_src.jit import ready
-from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
+from pipeline_src.search.alphabeta import AlphaBeta, Options
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
 from tests.search.clocks import least_seconds
@@ -218,12 +218,13 @@ def test_options_and_limits_out_of_range_are_refused():
 def test_kernels_are_shared_between_processes(start):
     ready(AlphaBeta(make_evaluator()).needs(start))
     program = (
-        "from pipeline_src.games import amazons; from pipeline_src.search.alphabeta import nodes;"
-        "from pipeline_src.search.alphabeta.searcher import AlphaBeta;"
+        "from pipeline_src.games import amazons; from pipeline_src.search import alphabeta;"
+        "from pipeline_src.search.alphabeta import AlphaBeta;"
         "from pipeline_src.search.amazons.evaluation import make_evaluator;"
         "from pipeline_src.search.limits import Limit;"
         "print(AlphaBeta(make_evaluator()).search(amazons.initial_state(), Limit(nodes=20_000)).action,"
-        "sum(nodes.search_root.stats.cache_hits.values()), sum(nodes.search_root.stats.cache_misses.values()))"
+        "sum(alphabeta.search_root.stats.cache_hits.values()),"
+        "sum(alphabeta.search_root.stats.cache_misses.values()))"
     )
     out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     action = AlphaBeta(make_evaluator()).search(start, Limit(nodes=20_000)).action

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from pipeline_src.games.amazons import board, turns
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.search import evaluator as generic
-from pipeline_src.search.amazons.batch import LANES
-from pipeline_src.search.amazons.evaluation import PARITY, make_evaluator, rank_all, value_of
-from pipeline_src.search.amazons.params import AmazonsEngine, Phase
-from pipeline_src.search.amazons.terms import terms
+from pipeline_src.search.amazons.evaluation import PARITY, AmazonsEngine, Phase, make_evaluator, rank_all, value_of
+from pipeline_src.search.amazons.terms import LANES, terms
 from pipeline_src.search.evaluator import WIN
 from tests.search.amazons.reference import games, slow_terms
 
@@ -33,7 +32,7 @@ def ranked(state, evaluator, stop_at=np.inf):
 
 def slow_value(state, engine):
     """The weighted terms, the weights by numpy's interpolation."""
-    if not turns.has_turn(state):
+    if not amazons.has_turn(state):
         return -WIN
     t1, t2, c1, c2, w, m, e = slow_terms(state, engine.tempo)
     table = engine.table()
@@ -69,9 +68,9 @@ def test_long_ways_closed_areas_and_few_amazons(fen):
 def check_children(state, engine, every=1):
     evaluator = make_evaluator(engine, state.amazons.shape[1])
     actions, values = ranked(state, evaluator)
-    np.testing.assert_array_equal(actions, turns.legal_actions(state))
+    np.testing.assert_array_equal(actions, amazons.legal_actions(state))
     for i in range(0, len(actions), every):
-        child = turns.play(state, int(actions[i]))
+        child = amazons.play(state, int(actions[i]))
         assert values[i] == -np.float32(generic.evaluate(child, evaluator))
         assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), board.to_fen(child)
 
@@ -83,7 +82,7 @@ def check_children(state, engine, every=1):
 def test_rank_writes_the_value_of_every_child(size, engine):
     for i, state in enumerate(games(size, 3, size == 10, 2)):
         if i % 7 == 0:
-            check_children(state, engine, every=max(1, len(turns.legal_actions(state)) // 8))
+            check_children(state, engine, every=max(1, len(amazons.legal_actions(state)) // 8))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +97,7 @@ def test_terms_left_out_where_they_weigh_nothing_change_nothing(phases):
     engine = AmazonsEngine(tempo=0.3, phases=phases)
     for i, state in enumerate(games(6, 2, False, 3)):
         if i % 3 == 0:
-            check_children(state, engine, every=max(1, len(turns.legal_actions(state)) // 8))
+            check_children(state, engine, every=max(1, len(amazons.legal_actions(state)) // 8))
 
 
 def test_rank_stops_once_a_value_is_high_enough():
@@ -124,7 +123,7 @@ def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
         squares = state.board.size
         moves, before = np.unique(actions // squares), {}
         for move in moves.tolist():
-            shot = turns.play(state, move * squares + move // squares)  # back at the square it came from
+            shot = amazons.play(state, move * squares + move // squares)  # back at the square it came from
             shot.board.flat[move // squares] = board.EMPTY
             before[move] = -slow_value(shot, AmazonsEngine())
         some, found = np.empty(actions.size + 9, np.int32), np.empty(actions.size + 9, np.float32)
@@ -146,8 +145,8 @@ def test_a_turn_that_leaves_the_opponent_none_wins():
     actions, values = ranked(state, evaluator)
     assert (values == WIN).all()
     assert len(actions) > 10
-    assert ranked(turns.play(state, int(actions[0])), evaluator)[0].size == 0
-    assert value_of(turns.play(state, int(actions[0])), evaluator) == -WIN
+    assert ranked(amazons.play(state, int(actions[0])), evaluator)[0].size == 0
+    assert value_of(amazons.play(state, int(actions[0])), evaluator) == -WIN
 
 
 def test_closed_areas_are_worth_the_squares_and_half_a_move():
@@ -189,9 +188,9 @@ def test_other_side_has_negated_value_except_for_tempo(engine):
         knots=np.column_stack([evaluator.knots[:, :7], np.zeros(len(evaluator.knots)), evaluator.knots[:, 8]])
     )
     for state in list(games(8, 2, True, 6))[:70:3]:
-        if not turns.has_turn(state):
+        if not amazons.has_turn(state):
             continue
         swapped = state._replace(turn=state.turn.copy())
         swapped.turn[0] = 1 - state.turn[0]
-        if turns.has_turn(swapped):
+        if amazons.has_turn(swapped):
             assert value_of(swapped, still) == pytest.approx(-value_of(state, still), abs=1e-9)

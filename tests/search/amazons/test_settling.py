@@ -6,9 +6,8 @@ from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
 from pipeline_src.search.amazons.settling import UNSURE, SettlingEvaluator
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
 from tests.players.positions import random_states
 
 

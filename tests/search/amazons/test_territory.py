@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
+from pipeline_src.search.amazons.evaluation import BOTH, FIRST, NOBODY, SECOND, territory
 from pipeline_src.search.amazons.terms import terms
-from pipeline_src.search.amazons.territory import BOTH, FIRST, NOBODY, SECOND, territory
 
 
 def positions(count):

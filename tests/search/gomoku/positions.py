@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board, setup
+from pipeline_src.games.gomoku import board
 
 
 def position(text, side=None, variant="freestyle"):
@@ -12,7 +12,7 @@ def position(text, side=None, variant="freestyle"):
     codes = np.array([[".xo".index(c) for c in row] for row in rows], np.int8)
     if side is None:
         side = int((codes == 1).sum() > (codes == 2).sum())
-    return setup.from_board(codes, side, variant)
+    return gomoku.from_board(codes, side, variant)
 
 
 THREES = position(
@@ -58,4 +58,4 @@ def random_states(count, size, variant="freestyle", seed=0, spread=None):
 def mirrored(state, turns, flip):
     """The position turned by quarters, and then perhaps mirrored."""
     cells = np.rot90(state.board, turns)
-    return setup.from_board(cells[:, ::-1] if flip else cells, gomoku.to_play(state), board.format_variant(state))
+    return gomoku.from_board(cells[:, ::-1] if flip else cells, gomoku.to_play(state), board.format_variant(state))

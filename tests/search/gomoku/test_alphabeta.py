@@ -7,7 +7,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
+from pipeline_src.search.alphabeta import AlphaBeta, Options
 from pipeline_src.search.gomoku.evaluation import LOST, make_evaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.minimax import Minimax

@@ -12,8 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.engine import Engine, Options
-from pipeline_src.search.gomoku.lines import EMPTY_CELLS, lift, make_lines, place
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.lines import EMPTY_CELLS, ONE_FOUR, SURE, WINS, lift, make_lines, place
 from pipeline_src.search.limits import Limit
 from tests.search.gomoku.test_threats import random_position
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import setup
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.gomoku.evaluation import LOST, TWO_CELLS, Weights, make_evaluator, rank_up_to, value_of
 from tests.search.gomoku.positions import mirrored, position, random_states
@@ -63,14 +62,14 @@ def test_value_is_invariant_under_symmetry_and_colour_swap():
             for flip in (False, True):
                 assert value_of(mirrored(state, turns, flip), evaluator) == seen
         colours = np.array([0, 2, 1], np.int8)[state.board]
-        assert value_of(setup.from_board(colours, 1 - gomoku.to_play(state)), evaluator) == seen
+        assert value_of(gomoku.from_board(colours, 1 - gomoku.to_play(state)), evaluator) == seen
 
 
 def test_non_square_boards():
     evaluator, rng = make_evaluator(WEIGHTS), np.random.default_rng(5)
     for shape in ((3, 8), (8, 3), (5, 12), (7, 6)):
         for _ in range(10):
-            state = setup.from_board(rng.integers(0, 3, shape).astype(np.int8) * (rng.random(shape) < 0.4), 0)
+            state = gomoku.from_board(rng.integers(0, 3, shape).astype(np.int8) * (rng.random(shape) < 0.4), 0)
             if state.turn[2] == 0:
                 assert value_of(state, evaluator) == pytest.approx(value(state, WEIGHTS), abs=1e-6)
 

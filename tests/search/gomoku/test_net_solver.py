@@ -7,10 +7,9 @@ import pytest
 
 from pipeline_src.games import gomoku
 from pipeline_src.records.forced_wins import read_forced_wins
-from pipeline_src.search.gomoku import net_solver
-from pipeline_src.search.gomoku.net_solver import NetSolver
+from pipeline_src.search.gomoku import solver as net_solver
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
-from pipeline_src.search.gomoku.solver import Found, Solver
+from pipeline_src.search.gomoku.solver import Found, NetSolver, Solver
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.layout.imports import ROOT
@@ -32,7 +31,7 @@ def won_at_the_end(state, line):
 @pytest.fixture
 def trees_first(monkeypatch):
     """Threats alone have no more than a few positions of the limit, and trees are full soon."""
-    monkeypatch.setattr(net_solver, "SHARE", 0.001)
+    monkeypatch.setattr(net_solver, "TREE_SHARE", 0.001)
     monkeypatch.setattr(net_solver, "NODES", 500)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import setup
 from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.playouts import EDGES, NODES, PlainUct, playout
@@ -187,7 +186,7 @@ def test_a_game_about_to_end_is_searched_to_its_end():
 
 
 def test_stopped_or_out_of_time_it_has_an_answer():
-    state, searcher = setup.initial_state(15), PlainUct()
+    state, searcher = gomoku.initial_state(15), PlainUct()
     assert gomoku.is_legal(state, searcher.search(state, Limit(movetime_ms=0.001)).action)
     found = searcher.search(state, Limit(movetime_ms=30))
     assert found.nodes > 1

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.setup import from_fen
+from pipeline_src.games.gomoku import from_fen
 from pipeline_src.games.kernels import write_steps
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct_forest import stack
 from tests.search.gomoku.positions import THREES, position
 
 WON = position(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.games.gomoku import from_board
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import fours
 from pipeline_src.search.gomoku.lines import make_lines

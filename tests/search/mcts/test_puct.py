@@ -9,9 +9,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku, kernels
 from pipeline_src.games.amazons import board
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_forest import PuctOptions, row
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
 from tests.search.clocks import least_seconds
 from tests.search.mcts.fakes import count_state, hashed, uniform

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, turns
+from pipeline_src.games.amazons import board
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
@@ -42,7 +42,7 @@ def small_states(n):
         squares[cells[:2]], squares[cells[2:4]] = board.WHITE, board.BLACK
         squares[cells[4 : 4 + int(rng.integers(4, 8))]] = board.ARROW
         state = board.from_board(squares.reshape(4, 4), int(rng.integers(2)))
-        if turns.has_turn(state):
+        if amazons.has_turn(state):
             found.append(state)
     return found
 

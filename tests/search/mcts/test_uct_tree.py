@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pipeline_src.search.mcts.uct_run import win_rate
+from pipeline_src.search.mcts.uct import win_rate
 from pipeline_src.search.mcts.uct_tree import SURE, best_first, new_tree, refresh
 from pipeline_src.search.mcts.xorshift import below, seeded
 

@@ -20,8 +20,7 @@ from pipeline_src.systems.amazons_net.data import (
     under,
 )
 from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.net import AmazonsConfig
-from pipeline_src.systems.amazons_net.nets import PLANES, ResidualConfig
+from pipeline_src.systems.amazons_net.nets import PLANES, AmazonsConfig, ResidualConfig
 from tests.systems.amazons_net.samples import SIZE
 
 

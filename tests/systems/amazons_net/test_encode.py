@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import from_fen, initial_state
-from pipeline_src.games.amazons.notation import parse_square
+from pipeline_src.games.amazons.board import from_fen, initial_state, parse_square
 from pipeline_src.learning.symmetry import transform_boards, transform_squares
-from pipeline_src.systems.amazons_net.encode import describe_features, encode, features
-from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes
+from pipeline_src.systems.amazons_net.encode import PLANES, describe_features, encode, encode_planes, features
 from tests.games.amazons.reference import SlowAmazons
 from tests.systems.amazons_net.positions import GOLDEN_BOARD, GOLDEN_C1, GOLDEN_FEN, matrix, random_game, slow_samples
 from tests.systems.amazons_net.positions import record as record_of
@@ -232,7 +230,7 @@ def moves_needed(board, colour, far):
 
 
 def slow_planes(board, mover, moved):
-    """Written from the table at the head of `pipeline_src.systems.amazons_net.planes`."""
+    """Written from the table at the head of `pipeline_src.systems.amazons_net.encode`."""
     height, width = board.shape
     planes = np.zeros((PLANES, height, width), np.float32)
     other = 5 - mover

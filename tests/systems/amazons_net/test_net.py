@@ -4,25 +4,24 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.amazons_net import net as starting_weights
-from pipeline_src.systems.amazons_net.models import load_nets, save_nets
-from pipeline_src.systems.amazons_net.net import (
+from pipeline_src.systems.amazons_net import nets as starting_weights
+from pipeline_src.systems.amazons_net.nets import (
+    PLANES,
     AmazonsConfig,
     AmazonsNets,
     Layer,
-    PolicyHead,
-    convolutions,
-    make_local,
-    mirror,
-)
-from pipeline_src.systems.amazons_net.nets import (
-    PLANES,
     Nets,
+    PolicyHead,
     ResidualConfig,
     ResidualNets,
     by_square,
+    convolutions,
     gather_rows,
+    load_nets,
+    make_local,
     masked_log_softmax,
+    mirror,
+    save_nets,
 )
 
 

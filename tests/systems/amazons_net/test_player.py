@@ -8,19 +8,24 @@ from torch import nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons import board, turns
+from pipeline_src.games.amazons import board
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
+from pipeline_src.systems.amazons_net.encode import encode_for
 from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets
-from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
-from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, masked_log_softmax
+from pipeline_src.systems.amazons_net.nets import (
+    AmazonsConfig,
+    AmazonsNets,
+    ResidualConfig,
+    ResidualNets,
+    masked_log_softmax,
+    save_nets,
+)
 from pipeline_src.systems.amazons_net.onnx_nets import export_nets
-from pipeline_src.systems.amazons_net.planes import encode_for
 from pipeline_src.systems.amazons_net.player import BATCH, NetsPlayer, open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, export_onnx
 from tests.players.positions import positions, random_states, small_nets, small_residual
@@ -53,13 +58,13 @@ def test_a_turn_is_the_best_move_then_the_best_arrow(make):
     nets = make(6)
     for state in random_states(20, 6):
         legal = torch.zeros(1, 36 * 36, dtype=torch.bool)
-        legal[0, torch.from_numpy(turns.legal_moves(state)).long()] = True
+        legal[0, torch.from_numpy(amazons.legal_moves(state)).long()] = True
         mover = np.array([board.COLOUR[board.to_play(state)]], np.int8)
         with torch.inference_mode():
             encoded = encode_for(nets.config, state.board[None, ::-1], mover, np.array([-1], np.int16))
             value, logits = nets.move(torch.from_numpy(encoded.features))
             start, to = divmod(int(masked_log_softmax(logits, legal).argmax()), 36)
-            moved = turns.move(state, start, to)
+            moved = amazons.move(state, start, to)
             encoded = encode_for(nets.config, moved.board[None, ::-1], mover, np.array([to], np.int16))
             value_after, logits = nets.arrow(torch.from_numpy(encoded.features))
         arrows = [a % 36 for a in amazons.legal_actions(state) if a // 36 == start * 36 + to]

@@ -16,14 +16,14 @@ from lightning.pytorch.loggers.logger import DummyLogger
 from pipeline_src import streams, yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.learning import checkpoints
-from pipeline_src.learning.checkpoints import Resumed, find_checkpoint
+from pipeline_src.learning import fit
+from pipeline_src.learning.fit import Resumed, find_checkpoint
 from pipeline_src.project.params import load
 from pipeline_src.stages import amazons_train
 from pipeline_src.systems.amazons_net import train as training
 from pipeline_src.systems.amazons_net.data import Plan, StepInput, net_input
 from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
-from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
 from pipeline_src.systems.amazons_net.train import MEASURES, AmazonsModule, train, work_folder
 from tests.systems.amazons_net.samples import RESIDUAL, SECTION, params, write_dataset
@@ -334,7 +334,7 @@ def test_each_training_has_its_own_folder(dataset, tmp_path):
 
 
 def test_seeds_of_steps_differ():
-    seeds = {checkpoints.torch_seed(1, streams.TRAINING_DROPOUT, step) for step in range(1000)}
+    seeds = {fit.torch_seed(1, streams.TRAINING_DROPOUT, step) for step in range(1000)}
     assert len(seeds) == 1000
     assert all(0 <= seed < 2**63 for seed in seeds)
 

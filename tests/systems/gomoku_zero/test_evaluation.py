@@ -3,7 +3,7 @@ import pytest
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.gomoku_zero import evaluation as event
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings, data_words, origin_words
+from pipeline_src.systems.gomoku_zero.params import GomokuOpenings, data_words, origin_words
 
 
 @pytest.mark.parametrize(("games", "nodes"), [(0, []), (3, [1500, 2250, 3375])])

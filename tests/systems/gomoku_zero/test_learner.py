@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.learner import load_learner, make_learner, save_learner, state_of
+from pipeline_src.systems.gomoku_zero.train import load_learner, make_learner, save_learner, state_of
 from tests.systems.gomoku_zero.small import params, small_net
 
 

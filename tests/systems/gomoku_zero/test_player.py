@@ -5,8 +5,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku import from_fen
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.games.gomoku.setup import from_fen
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator

@@ -9,10 +9,8 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.checkpoints import find_checkpoint
-from pipeline_src.learning.ranks import Share
+from pipeline_src.learning.fit import Share, find_checkpoint
 from pipeline_src.learning.symmetry import COUNT, transform_boards
-from pipeline_src.systems.gomoku_zero.learner import save_learner
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig
 from pipeline_src.systems.gomoku_zero.train import (
@@ -21,6 +19,7 @@ from pipeline_src.systems.gomoku_zero.train import (
     Batch,
     Batches,
     ZeroModule,
+    save_learner,
 )
 from pipeline_src.systems.gomoku_zero.window import Positions
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions

@@ -3,8 +3,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build
-from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import GrowingBoard, read_board, read_boards
+from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingEvaluateParams, read_board, read_boards
 
 FIRST = {"size": 6, "generations": 3, "variant": "exact"}
 

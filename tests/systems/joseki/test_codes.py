@@ -4,13 +4,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.joseki.canonical import (
+from pipeline_src.systems.joseki.code import (
+    BOTH,
     canonical_key,
     canonical_keys,
     canonical_move,
+    colour_code,
+    factors,
+    gu_code,
     key_text,
     move_images,
+    pattern_code,
+    pattern_codes,
+    symmetric_code,
+    symmetric_codes,
     window_of_key,
+    zobrist_code,
 )
 from pipeline_src.systems.joseki.corners import (
     BLACK,
@@ -21,17 +30,6 @@ from pipeline_src.systems.joseki.corners import (
     format_pattern,
     parse_pattern,
     window_of,
-)
-from pipeline_src.systems.joseki.pattern_code import (
-    BOTH,
-    colour_code,
-    factors,
-    gu_code,
-    pattern_code,
-    pattern_codes,
-    symmetric_code,
-    symmetric_codes,
-    zobrist_code,
 )
 from tests.systems.joseki import reference
 from tests.systems.joseki.patterns import GOLDEN, SMALL, TWINS, WINDOWS

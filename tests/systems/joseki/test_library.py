@@ -13,15 +13,13 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import STANDARD_KOMI, format_variant
 from pipeline_src.systems.joseki import build, merging
 from pipeline_src.systems.joseki.build import Builder, tally
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move, key_text
-from pipeline_src.systems.joseki.corners import PASS
+from pipeline_src.systems.joseki.code import canonical_key, canonical_keys, canonical_move, key_text, pattern_codes
+from pipeline_src.systems.joseki.corners import LONGEST, PASS, fingerprint, walk
 from pipeline_src.systems.joseki.library import load, prune, save
-from pipeline_src.systems.joseki.lookup import look_up
 from pipeline_src.systems.joseki.made import make_games
 from pipeline_src.systems.joseki.merging import merge
 from pipeline_src.systems.joseki.params import MadeGames
-from pipeline_src.systems.joseki.pattern_code import pattern_codes
-from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
+from pipeline_src.systems.joseki.recommend import look_up
 from pipeline_src.systems.joseki.tables import empty_tables
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES

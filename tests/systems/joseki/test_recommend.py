@@ -17,18 +17,28 @@ from pipeline_src.systems.joseki.accuracy import (
     timings,
 )
 from pipeline_src.systems.joseki.build import clashing_states
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move
-from pipeline_src.systems.joseki.corners import PASS, window_of
-from pipeline_src.systems.joseki.lookup import NO_MASK, NOT_FOUND, code_index, look_up, look_up_paper, point_layer
-from pipeline_src.systems.joseki.pattern_code import (
+from pipeline_src.systems.joseki.code import (
+    canonical_key,
+    canonical_keys,
+    canonical_move,
     count_unresolved,
     earlier_codes,
     gu_code,
     pattern_codes,
     zobrist_code,
 )
-from pipeline_src.systems.joseki.recommend import rank_moves, recommend, recommend_in_corner
-from pipeline_src.systems.joseki.sequences import each_steps, walk
+from pipeline_src.systems.joseki.corners import PASS, each_steps, walk, window_of
+from pipeline_src.systems.joseki.recommend import (
+    NO_MASK,
+    NOT_FOUND,
+    code_index,
+    look_up,
+    look_up_paper,
+    point_layer,
+    rank_moves,
+    recommend,
+    recommend_in_corner,
+)
 from tests.systems.joseki.games import N, at, random_record, record, symmetric_record
 from tests.systems.joseki.patterns import GOLDEN, TWINS
 from tests.systems.joseki.reference import forms

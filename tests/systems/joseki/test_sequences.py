@@ -5,12 +5,22 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.games.go.turns import replay
+from pipeline_src.games.go import replay
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.corners import BLACK, PASS, WHITE, format_pattern, window_of
+from pipeline_src.systems.joseki.corners import (
+    BLACK,
+    LONGEST,
+    PASS,
+    WHITE,
+    chunks,
+    exact_fingerprint,
+    fingerprint,
+    format_pattern,
+    walk,
+    window_of,
+)
 from pipeline_src.systems.joseki.made import ELSEWHERE, make_games, textbook
 from pipeline_src.systems.joseki.params import MadeGames
-from pipeline_src.systems.joseki.sequences import LONGEST, chunks, exact_fingerprint, fingerprint, walk
 from tests.systems.joseki.games import N, at, random_record, record
 
 MADE = MadeGames(games=60, plies=100, tenuki=0.15, transposed=0.1, mistakes=0.04)

@@ -3,7 +3,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.systems.search_depth.batches import (
+from pipeline_src.systems.search_depth.net import SEARCHES
+from pipeline_src.systems.search_depth.params import DepthBalancing
+from pipeline_src.systems.search_depth.positions import open_positions, write_positions
+from pipeline_src.systems.search_depth.train import (
     DepthBatches,
     balance,
     class_counts,
@@ -12,9 +15,6 @@ from pipeline_src.systems.search_depth.batches import (
     smote_in_blocks,
     turned,
 )
-from pipeline_src.systems.search_depth.net import SEARCHES
-from pipeline_src.systems.search_depth.params import DepthBalancing
-from pipeline_src.systems.search_depth.positions import open_positions, write_positions
 from tests.systems.search_depth.synthetic import CLOCK_MS, HIGHEST, LOWEST, NODES_PER_MS, synthetic, write_synthetic
 
 COUNTS = [544, 261, 163, 29, 3]
@@ -126,7 +126,7 @@ def test_classes_may_be_missing(tmp_path, counts, method):
 
 
 def test_blocks_make_equal_rows_from_their_own_rows(monkeypatch):
-    monkeypatch.setattr("pipeline_src.systems.search_depth.batches.BLOCK", 30)
+    monkeypatch.setattr("pipeline_src.systems.search_depth.train.BLOCK", 30)
     rng = np.random.default_rng(0)
     planes = rng.random((100, 4), np.float32)
     made = smote_in_blocks(planes, 57, DepthBalancing(), [1])

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.arena.clock import GameClock, TimeControl
-from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
 from pipeline_src.arena.journal import Journal
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
@@ -14,11 +13,20 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import match as depth_match
-from pipeline_src.systems.search_depth.choices import Choice, TableDepth, read_table
 from pipeline_src.systems.search_depth.labels import DEPTHS
-from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, move_rows, play_meetings, squares_left
-from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer
-from pipeline_src.systems.search_depth.tables import DepthCosts, fit_costs, fit_table, table_within, tune_table
+from pipeline_src.systems.search_depth.match import (
+    DepthCosts,
+    DepthMatch,
+    Meeting,
+    fit_costs,
+    fit_table,
+    move_rows,
+    play_meetings,
+    squares_left,
+    table_within,
+    tune_table,
+)
+from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, TableDepth, read_table
 from tests.systems.search_depth.players import DEEPENING, DEPTH1, DEPTH2, GAME
 
 ALONE = Parallel(workers=1)

@@ -7,10 +7,10 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.net import (
     SEARCHES,
     DepthConfig,
+    DepthModel,
     DepthNet,
     PublishedDepthConfig,
     ResidualDepthConfig,
@@ -18,6 +18,7 @@ from pipeline_src.systems.search_depth.net import (
     Shrink,
     chosen_depths,
     depth_value,
+    load_depth_model,
     load_depth_net,
     make_depth_net,
     save_depth_net,

@@ -11,7 +11,6 @@ from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, SearchResult
-from pipeline_src.systems.search_depth.choices import Choice, FixedDepth
 from pipeline_src.systems.search_depth.net import (
     SEARCHES,
     PublishedDepthConfig,
@@ -19,8 +18,7 @@ from pipeline_src.systems.search_depth.net import (
     make_depth_net,
     save_depth_net,
 )
-from pipeline_src.systems.search_depth.player import DepthPlayer
-from pipeline_src.systems.search_depth.square_layers import SquareSearch
+from pipeline_src.systems.search_depth.player import Choice, DepthPlayer, FixedDepth, SquareSearch
 from tests.systems.search_depth.players import GAME
 
 ENGINE = "nodes_per_ms=1000,clock=1000,width=12,table_mb=1,breadth=0,inner_breadth=0,futility=10000"

@@ -10,11 +10,12 @@ from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import EMPTY, copy_state
 from pipeline_src.learning.symmetry import transform_boards
-from pipeline_src.players.amazons.evaluator import make_evaluator
+from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
+from pipeline_src.systems.search_depth.player import SquareSearch
 from pipeline_src.systems.search_depth.positions import (
     FIELDS,
     PLANES,
@@ -23,7 +24,6 @@ from pipeline_src.systems.search_depth.positions import (
     split_by_game,
     write_positions,
 )
-from pipeline_src.systems.search_depth.square_layers import SquareSearch
 from tests.layout.imports import ROOT
 from tests.players.positions import random_states
 from tests.systems.search_depth import players as depth_players

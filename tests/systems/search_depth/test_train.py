@@ -3,11 +3,10 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.checkpoints import find_checkpoint
-from pipeline_src.systems.search_depth.batches import cost_targets
+from pipeline_src.learning.fit import find_checkpoint
 from pipeline_src.systems.search_depth.net import save_depth_net
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game, write_positions
-from pipeline_src.systems.search_depth.train import DepthModule, cost_losses
+from pipeline_src.systems.search_depth.train import DepthModule, cost_losses, cost_targets
 from tests.systems.killed import KilledError, stop_in_step
 from tests.systems.search_depth.small import SHARES, STEPS, run
 from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic

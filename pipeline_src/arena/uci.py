@@ -1,0 +1,554 @@
+"""UCI for the Amazons, after the Universal Chess Interface (Meyer-Kahlen and Huber, 2000): a player on two streams.
+
+`commands` reads ``position`` and ``go``, `session` answers on two streams.
+"""
+
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pipeline_src import __version__
+from pipeline_src.arena.session import (
+    Preparation,
+    Search,
+    SearchThread,
+    any_move,
+    converse,
+    error_text,
+    less_time,
+    nobody,
+    time_of,
+)
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.jit import plainly
+from pipeline_src.players.engines.uci_text import read_move, write_move
+from pipeline_src.players.ladders import elo_range, ladders
+from pipeline_src.players.player import Bounds, Player, Position
+from pipeline_src.players.registry import build_player
+from pipeline_src.search.evaluator import COUNTED, WIN
+from pipeline_src.search.limits import Clock, Limit, SearchResult, searching_seconds
+
+# Parsers for the arguments of ``position`` and ``go``.
+
+
+MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
+"""Largest limits, which no search reaches. Larger ones are reduced to them."""
+_START = re.compile(r"startpos(\d*)")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A position as the ``position`` command gives it."""
+
+    start: Any
+    state: Any
+    actions: tuple[int, ...] = ()
+
+
+def read_position(game: Game, words: Sequence[str]) -> Placed:
+    """Read ``startpos[SIZE]|fen RANKS w|b [COUNTERS] [moves MOVE...]``, the words after ``position``.
+
+    Raises:
+        ZugwerkError: the position is malformed or a move is illegal; the message says why.
+    """
+    at = words.index("moves") if "moves" in words else len(words)
+    head, moves = words[:at], words[at + 1 :]
+    match = _START.fullmatch(head[0]) if len(head) == 1 else None
+    if match:
+        start = game.initial_state(int(match[1][:4])) if match[1] else game.initial_state()
+    elif len(head) >= 3 and head[0] == "fen":
+        start = game.from_fen(" ".join(head[1:]))
+    else:
+        raise ZugwerkError("position: expected startpos, or fen RANKS w|b, then moves MOVE...")
+    state, actions = start, []
+    for number, text in enumerate(moves, 1):
+        action = read_move(game, state, text)
+        if game.winner(state) is not None or not game.is_legal(state, action):
+            raise ZugwerkError(f"position: move {number}, {text}, is not legal there")
+        actions.append(action)
+        state = game.play(state, action)
+    return Placed(start, state, tuple(actions))
+
+
+@dataclass
+class GoCommand:
+    """The limits of a ``go`` command; times in milliseconds, pairs by side."""
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    infinite: bool = False
+    ponder: bool = False
+    moves: list[str] = field(default_factory=list)
+    """Texts of ``searchmoves``."""
+    actions: tuple[int, ...] = ()
+    """Legal ones among them, from `read_moves`."""
+    complaints: list[str] = field(default_factory=list)
+    """Messages about words that could not be read and were ignored."""
+
+    def place(self, placed: Placed, side: int, rng: np.random.Generator, overhead_ms: float) -> Position:
+        """Return the position for the player of ``side``, with ``overhead_ms`` of its clock reserved for delays."""
+        numbers = self.numbers
+        own, other, increment = ("wtime", "btime", "winc") if side == 0 else ("btime", "wtime", "binc")
+        clock = None
+        if own in numbers:
+            left = _less(numbers[own], overhead_ms)
+            moves = int(numbers.get("movestogo", 0)) or None  # some programs send 0 for a time without an end
+            clock = Clock(left, numbers.get(other, left), numbers.get(increment, 0.0), moves)
+        return Position(placed.state, rng, placed.start, placed.actions, clock)
+
+    def bounds(self, overhead_ms: float) -> Bounds:
+        """Return the limits other than the clock, with ``overhead_ms`` of a move's time reserved for delays."""
+        numbers = self.numbers
+        movetime = numbers.get("movetime")
+        depth = min(numbers.get("depth", math.inf), 2 * numbers.get("mate", math.inf) - 1)
+        return Bounds(
+            depth=None if depth == math.inf else int(depth),
+            nodes=int(numbers["nodes"]) if "nodes" in numbers else None,
+            movetime_ms=None if movetime is None else _less(movetime, overhead_ms),
+            infinite=self.infinite,
+            actions=self.actions,
+        )
+
+    def read_moves(self, game: Game, state: Any) -> None:
+        """Read ``moves`` in a position; note those that are not legal in ``complaints``."""
+        for text in self.moves:
+            try:
+                action = read_move(game, state, text)
+                legal = game.is_legal(state, action)
+            except ZugwerkError:
+                legal = False
+            if legal:
+                self.actions += (action,)
+            else:
+                self.complaints.append(f"go searchmoves: {text[:40]!r} is not legal there and left out")
+
+
+def _less(time_ms: float, overhead_ms: float) -> float:
+    return max(1.0, time_ms / 2, time_ms - overhead_ms)
+
+
+_RANGES = {
+    "depth": (1.0, float(MOST_DEPTH)),
+    "nodes": (1.0, float(MOST_NODES)),
+    "movetime": (1.0, MOST_MS),
+    "wtime": (1.0, MOST_MS),
+    "btime": (1.0, MOST_MS),
+    "winc": (0.0, MOST_MS),
+    "binc": (0.0, MOST_MS),
+    "movestogo": (0.0, MOST_MS),
+    "mate": (1.0, float(MOST_DEPTH)),
+}
+_WORDS = {*_RANGES, "infinite", "ponder", "searchmoves"}
+
+
+def read_go(words: Sequence[str]) -> GoCommand:
+    """Read the words after ``go``, in any order; of one given twice the last counts.
+
+    Unreadable words are ignored and noted in ``complaints``; no error is raised.
+    """
+    go, left = GoCommand(), list(words)
+    while left:
+        word = left.pop(0)
+        if word == "infinite":
+            go.infinite = True
+        elif word == "ponder":
+            go.ponder = True
+        elif word == "searchmoves":
+            while left and left[0] not in _WORDS:
+                go.moves.append(left.pop(0))
+        elif word in _RANGES:
+            text = left.pop(0) if left and left[0] not in _WORDS else ""
+            if not re.fullmatch(r"[+-]?\d{1,30}(\.\d*)?", text, re.ASCII):
+                go.complaints.append(f"go {word}: {text[:40]!r} is not a number")
+            else:
+                low, high = _RANGES[word]
+                go.numbers[word] = min(high, max(low, float(text)))
+        else:
+            go.complaints.append(f"go: {word[:40]!r} is not known and left out")
+    return go
+
+
+# The ``info`` line of a search.
+
+
+PROVEN = (WIN + COUNTED) / 2
+"""Larger values are ends of the game, `WIN` less the plies to the end. Values from `SURE` on are counted endings."""
+SURE = WIN - 2000
+
+
+def info_lines(game: Game, state: Any, found: SearchResult) -> list[str]:
+    """Return `info_line`; for a search with several lines, one for each, which are numbered (``multipv``)."""
+    if not found.lines:
+        return [info_line(game, state, found)]
+    each = [replace(found, value=line.value, depth=line.depth, pv=line.pv) for line in found.lines]
+    return [info_line(game, state, one, f" multipv {k}") for k, one in enumerate(each, 1)]
+
+
+def info_line(game: Game, state: Any, found: SearchResult, which: str = "") -> str:
+    """Return ``info depth .. nodes .. nps .. time .. score .. pv ..``, with the score from `score_words`."""
+    words = [f"info depth {found.depth}{which} nodes {found.nodes}"]
+    if found.seconds > 0:
+        words.append(f"nps {int(found.nodes / found.seconds)}")
+    words.append(f"time {int(found.seconds * 1000)}")
+    if math.isfinite(found.value):
+        words.append(score_words(found.value))
+    if found.pv:
+        words.append("pv " + " ".join(write_move(game, state, action) for action in found.pv))
+    return " ".join(words)
+
+
+def score_words(value: float) -> str:
+    """Return ``score mate N``, N moves to the end, negative for a loss; or ``score cp C``, in 1/100 square."""
+    if PROVEN < abs(value) < WIN:
+        return f"score mate {int(math.copysign((WIN - abs(value) + 1) // 2, value))}"
+    return f"score cp {round(100 * value)}"
+
+
+def exact_words(value: float) -> str:
+    """Describe the proven result of the position; empty without one."""
+    if not SURE < abs(value) <= WIN:
+        return ""
+    side = "won" if value > 0 else "lost"
+    if abs(value) > PROVEN:
+        return f"exact: {side}" if abs(value) == WIN else f"exact: {side} in {int(WIN - abs(value))} plies"
+    # The value is half a turn less than the margin: the side to move needs one more turn than the other to win.
+    ahead = abs(value) - COUNTED + (0.5 if value > 0 else -0.5)
+    return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"
+
+
+# One UCI conversation: commands in, answers out, and the search in a thread of its own.
+
+
+DEFAULT_PLAYER = "alphabeta"
+OVERHEAD_MS = 10
+HASH_MIB, MOST_HASH_MIB = 64, 4096
+MOST_LINES = 50
+"""Largest number of lines of an analysis (MultiPV)."""
+
+
+class Session:
+    """A UCI conversation. `handle` is called from one thread, ``write`` from two."""
+
+    def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
+        """``player`` is a text for `make_player`, which is called when the player is first needed."""
+        self._game, self._rules, self._text, self._write, self._seed = game, get_game(game), player, write, seed
+        start = self._rules.initial_state()
+        self._placed = Placed(start, start)
+        self._rejected = ""
+        self._hash_mib: int | None = None
+        self._player: Player | None = None
+        self._preparation: Preparation | None = None
+        self._waiting: threading.Thread | None = None
+        self._rng = np.random.default_rng(seed)
+        self._overhead_ms = float(OVERHEAD_MS)
+        self._lines = 1
+        self._limited = False
+        self._elo_range = elo_range(game) if ladders(game) else None
+        self._elo = 0 if self._elo_range is None else self._elo_range[1]
+        self._thread = SearchThread(self._inform)
+        self._says_reply = False
+
+    def handle(self, line: str) -> bool:
+        """Handle one line; return False once the conversation is over."""
+        given = line.split()
+        if not given:
+            return True
+        if given[0] == "quit":
+            return False
+        act = self._COMMANDS.get(given[0])
+        if act is None:
+            self._inform(f"unknown command {given[0][:40]!r}")
+            return True
+        try:
+            act(self, given[1:])
+        except OSError:
+            raise  # the reader of the answers is gone
+        except Exception as error:
+            self._inform(error_text(error))
+        return True
+
+    def finish(self, seconds: float) -> None:
+        """Stop the searches and wait ``seconds`` at most for their answers."""
+        if self._waiting is not None:
+            self._waiting.join(seconds)
+        self._thread.finish(seconds)
+
+    def _inform(self, text: str) -> None:
+        self._write("info string " + " ".join(text.split())[:300])
+
+    def _uci(self, _: list[str]) -> None:
+        self._write(f"id name Zugwerk {__version__} {self._game}")
+        self._write("id author the Zugwerk authors")
+        self._write(f"option name Player type string default {self._text}")
+        self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
+        self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
+        self._write(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
+        self._write("option name Ponder type check default false")
+        if self._elo_range is not None:
+            low, high = self._elo_range
+            self._write("option name UCI_LimitStrength type check default false")
+            self._write(f"option name UCI_Elo type spin default {high} min {low} max {high}")
+        self._write("uciok")
+        self._thread.submit(self._prepare)  # in the background; errors of the player are reported later
+
+    def _isready(self, _: list[str]) -> None:
+        if self._thread.busy:
+            self._write("readyok")  # during a search, this only shows that the engine is alive
+            return
+        self._thread.submit(self._begin_ready)
+
+    def _newgame(self, _: list[str]) -> None:
+        self._stop([])
+        self._thread.submit(self._forget)
+
+    def _setoption(self, words: list[str]) -> None:
+        at = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:at]).lower(), " ".join(words[at + 1 :])
+        if words[:1] != ["name"] or not value:
+            raise ZugwerkError("setoption: expected name NAME value VALUE")
+        if name == "player":
+            self._stop([])
+            self._thread.submit(lambda: self._set_player(value))
+        elif name == "move overhead":
+            self._overhead_ms = float(_whole("Move Overhead", value, 0, 10_000))
+        elif name == "multipv":
+            self._lines = _whole("MultiPV", value, 1, MOST_LINES)
+        elif name == "ponder":
+            self._says_reply = _truth("Ponder", value)
+        elif name == "uci_limitstrength" and self._elo_range is not None:
+            limited = _truth("UCI_LimitStrength", value)
+            self._stop([])
+            self._thread.submit(lambda: self._limit_strength(limited, self._elo))
+        elif name == "uci_elo" and self._elo_range is not None:
+            elo = _whole("UCI_Elo", value, *self._elo_range)
+            self._stop([])
+            self._thread.submit(lambda: self._limit_strength(self._limited, elo))
+        elif name == "hash":
+            self._hash_mib = _whole("Hash", value, 1, MOST_HASH_MIB)
+            self._stop([])
+            self._thread.submit(self._fit_memory)
+        else:
+            raise ZugwerkError(f"no option {name[:40]!r}; `uci` lists the options")
+
+    def _position(self, words: list[str]) -> None:
+        self._rejected = "the last position could not be read: send another one"
+        with plainly():
+            self._placed = read_position(self._rules, words)
+        self._rejected = ""
+
+    def _go(self, words: list[str]) -> None:
+        received = time.perf_counter()
+        self._stop([])
+        go = read_go(words)
+        if not self._rejected:
+            with plainly():
+                go.read_moves(self._rules, self._placed.state)
+        for complaint in go.complaints:
+            self._inform(complaint)
+        placed, rejected = self._placed, self._rejected
+        self._thread.search(lambda search: self._run(search, placed, go, rejected, received))
+
+    def _ponderhit(self, _: list[str]) -> None:
+        self._thread.hit()
+
+    def _stop(self, _: list[str]) -> None:
+        self._thread.stop()
+
+    def _ignore(self, _: list[str]) -> None:
+        pass
+
+    _COMMANDS = {  # noqa: RUF012 - a table, never changed
+        "uci": _uci,
+        "isready": _isready,
+        "ucinewgame": _newgame,
+        "setoption": _setoption,
+        "position": _position,
+        "go": _go,
+        "stop": _stop,
+        "ponderhit": _ponderhit,
+        "debug": _ignore,
+        "register": _ignore,
+    }
+
+    # The methods below run in the search thread, one job after the other.
+
+    def _make(self) -> tuple[Player, Preparation]:
+        if self._player is None or self._preparation is None:
+            self._player = build_player(self._game, self._playing)
+            self._fit_memory()
+            self._preparation = Preparation(self._player.needs, self._rules.initial_state())
+        return self._player, self._preparation
+
+    def _prepare(self) -> None:
+        with suppress(ZugwerkError):
+            self._make()
+
+    def _begin_ready(self) -> None:
+        """Answer once all kernels are compiled. Moves that are requested meanwhile do not wait."""
+        try:
+            preparation = self._make()[1]
+        except ZugwerkError as error:
+            self._inform(str(error))
+            self._write("readyok")
+            return
+        if preparation.wait(0):
+            self._ready()
+        else:
+            self._waiting = threading.Thread(target=lambda: self._ready_after(preparation), daemon=True)
+            self._waiting.start()
+
+    def _ready_after(self, preparation: Preparation) -> None:
+        preparation.wait()
+        self._thread.submit(self._ready)
+
+    def _ready(self) -> None:
+        try:
+            self._make()[0].ready(self._rules.initial_state())
+        except ZugwerkError as error:
+            self._inform(str(error))
+        self._write("readyok")
+
+    def _forget(self) -> None:
+        self._rng = np.random.default_rng(self._seed)
+        if self._player is not None:
+            self._player.new_game()
+
+    @property
+    def _playing(self) -> str:
+        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
+        return f"level:elo={self._elo}" if self._limited else self._text
+
+    def _set_player(self, text: str) -> None:
+        if self._limited:
+            build_player(self._game, text).close()  # plays once its strength is no longer limited
+        else:
+            self._change_player(text)
+        self._text = text
+
+    def _limit_strength(self, limited: bool, elo: int) -> None:
+        before = self._playing
+        self._limited, self._elo = limited, elo
+        if self._playing != before:
+            self._change_player(self._playing)
+
+    def _change_player(self, text: str) -> None:
+        player = build_player(self._game, text)  # a malformed text keeps the old player
+        if self._preparation is not None:
+            self._preparation.stop()
+        if self._player is not None:
+            self._player.close()
+        self._player = player
+        self._fit_memory()
+        self._preparation = Preparation(player.needs, self._rules.initial_state())
+
+    def _fit_memory(self) -> None:
+        if self._player is not None and self._hash_mib is not None:
+            self._player.take_memory(self._hash_mib << 20)
+
+    def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str, received: float) -> None:
+        best = "(none)"
+        try:
+            if rejected:
+                raise ZugwerkError(rejected)
+            best = self._search(search, placed, go, received)
+        except Exception as error:
+            self._inform(error_text(error))
+        if go.infinite:
+            search.stopped.wait()
+        elif go.ponder:
+            search.hit.wait()
+        search.end()
+        self._write(f"bestmove {best}")
+
+    def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
+        rules, state, only = self._rules, placed.state, go.actions
+        with plainly():
+            if rules.winner(state) is not None:
+                self._inform("the game is over")
+                return "(none)"
+        player, preparation = self._make()
+        position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
+        bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
+        limit = Limit()
+        if go.ponder:
+            preparation.wait(None, search.hit)
+            if not player.searches:
+                search.hit.wait()
+            received = time.perf_counter()  # no clock runs before
+            if not search.hit.is_set():
+                limit, bounds = _limit(player, position, bounds), replace(bounds, infinite=True)
+        if not preparation.wait(None if bounds.infinite else time_of(position, bounds), search.stopped):
+            self._inform("kernels are still being compiled: any legal move")
+            with plainly():
+                return write_move(rules, state, only[0] if only else any_move(rules, state))
+        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - received))
+        reported: SearchResult | None = None
+
+        def report(found: SearchResult) -> None:
+            nonlocal reported
+            reported = found
+            if search.hit.is_set() and _reached(limit, found):
+                search.stop()
+            if not only or found.action in only:
+                for line in info_lines(rules, state, found):
+                    self._write(line)
+
+        def end_ponder() -> None:
+            search.hit.wait()
+            time_ms, reached = limit.movetime_ms, reported is not None and _reached(limit, reported)
+            if reached or (time_ms is not None and not search.stopped.wait(searching_seconds(time_ms))):
+                search.stop()
+
+        if limit != Limit():
+            threading.Thread(target=end_ponder, daemon=True).start()
+        search.begin(player)
+        thought = player.think(position, bounds, report)
+        if only and thought.action not in only:
+            self._inform(f"the player {self._playing} searches all moves: this is the first of searchmoves")
+            return write_move(rules, state, only[0])
+        if thought.found is None:
+            return write_move(rules, state, thought.action)
+        if thought.found != reported:
+            report(thought.found)
+        if exact := exact_words(thought.found.value):
+            self._inform(exact)
+        pv = thought.found.pv if self._says_reply and thought.action in thought.found.pv[:1] else (thought.action,)
+        return " ponder ".join(write_move(rules, state, action) for action in pv[:2])
+
+
+def _limit(player: Player, position: Position, bounds: Bounds) -> Limit:
+    """Return the limit of a search after the ponderhit; none if it is infinite."""
+    if bounds.infinite:
+        return Limit()
+    time_ms = time_of(position, bounds)
+    if (bounds.depth, bounds.nodes, time_ms) == (None, None, None):
+        return player.limit or Limit(nodes=1)
+    return Limit(bounds.depth, bounds.nodes, time_ms)
+
+
+def _reached(limit: Limit, found: SearchResult) -> bool:
+    return found.depth >= (limit.depth or math.inf) or found.nodes >= (limit.nodes or math.inf)
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ZugwerkError(f"{name} must be true or false, not {text[:40]!r}")
+    return text.lower() == "true"
+
+
+def _whole(name: str, text: str, low: int, high: int) -> int:
+    if not (text.isascii() and text.isdigit() and low <= int(text[:9]) <= high):
+        raise ZugwerkError(f"{name} must be a whole number from {low} to {high}, not {text[:40]!r}")
+    return int(text)
+
+
+def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO, deaf: Callable[[], None] = nobody) -> None:
+    """Answer the lines of ``source`` until ``quit`` or the end of input; see `converse`. ``quit`` does not wait."""
+    converse(lambda write: Session(game, player, write), source, sink, "info string line too long", deaf)

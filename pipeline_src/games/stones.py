@@ -1,0 +1,88 @@
+"""Boards of stones as text, with coordinates around them and the last stone in brackets."""
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+
+STONES = ".xo"
+
+
+def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
+    """Return the lines of a board int8 [H, W], top rank first: 1 is ``x``, 2 is ``o``, point ``last`` is in brackets.
+
+    Args:
+        board: row 0 is the top.
+        last: row * W + column, or a number that is no point of the board.
+        files: letters of the columns.
+    """
+    height, width = board.shape
+    letters = ("   " + "".join(f" {file} " for file in files[:width])).rstrip()
+    lines = [letters]
+    for row, points in enumerate(board):
+        text = f"{height - row:2} "
+        for column, code in enumerate(points):
+            stone = STONES[code]
+            text += f"[{stone}]" if row * width + column == last else f" {stone} "
+        lines.append(f"{text.rstrip():{3 + 3 * width}} {height - row}")
+    return "\n".join([*lines, letters])
+
+
+# Ranks of boards of stones in position texts: ``x`` black, ``o`` white, a number for a run of empty points.
+
+
+_SHOWN = 700
+"""Number of characters of a bad text that an error message quotes: more than any board needs."""
+
+
+class FenError(ZugwerkError):
+    """A position text cannot be read; the message says why."""
+
+
+def bad(fen: str, what: str) -> FenError:
+    """Return the error that quotes a text and says what is wrong with it."""
+    return FenError(f"bad FEN {fen[:_SHOWN]!r}: {what}")
+
+
+def read_ranks(text: str, fen: str, least: int, most: int, points: str) -> npt.NDArray[np.int8]:
+    """Return the board, int8 [H, W], that ranks give from the top down.
+
+    Args:
+        text: the ranks, with slashes between them.
+        fen: the whole text, for messages.
+        least: shortest side.
+        most: longest side.
+        points: what the game calls its points, for messages.
+
+    Raises:
+        FenError: an unknown letter, ranks of unequal length, or a size outside ``least``..``most``.
+    """
+    ranks = [_read_rank(rank, fen, points) for rank in text.split("/")]
+    height, width = len(ranks), max(map(len, ranks))
+    if not (least <= height <= most and least <= width <= most):
+        raise bad(fen, f"board {height}x{width}; sides go from {least} to {most}")
+    if any(len(rank) != width for rank in ranks):
+        raise bad(fen, f"its ranks have {', '.join(str(len(rank)) for rank in ranks)} {points}")
+    return np.array(ranks, np.int8)
+
+
+def _read_rank(text: str, fen: str, points: str) -> list[int]:
+    found: list[int] = []
+    for number, letter in re.findall(r"([0-9]+)|(.)", text):
+        if number:
+            if len(number) > 2 or int(number) == 0:
+                raise bad(fen, f"a run of {number[:20]} empty {points}")
+            found += [0] * int(number)
+        elif letter in STONES[1:]:
+            found.append(STONES.index(letter))
+        else:
+            raise bad(fen, f"unknown letter {letter!r}; known are x o and numbers")
+    return found
+
+
+def write_ranks(board: npt.NDArray[np.int8]) -> str:
+    """Return the ranks of a board: the inverse of `read_ranks`."""
+    ranks = "/".join("".join(STONES[code] for code in row) for row in board)
+    return re.sub(r"\.+", lambda run: str(len(run[0])), ranks)

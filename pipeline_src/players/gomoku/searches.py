@@ -1,0 +1,210 @@
+"""Alpha-beta as a player of Gomoku."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from pipeline_src.games.gomoku import legal_actions
+from pipeline_src.games.kernels import max_actions
+from pipeline_src.jit import Need
+from pipeline_src.players.player import Options, Player, Position
+from pipeline_src.players.searching import Limits, Nodes, SearchPlayer
+from pipeline_src.project.params import NonNegative
+from pipeline_src.search.alphabeta import AlphaBeta
+from pipeline_src.search.alphabeta import Options as SearchOptions
+from pipeline_src.search.evaluator import WIN, rank
+from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
+from pipeline_src.search.gomoku.engine import Engine
+from pipeline_src.search.gomoku.engine import Options as EngineSearchOptions
+from pipeline_src.search.gomoku.evaluation import make_evaluator
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.playouts import FOREVER, PlainUct
+from pipeline_src.search.mcts.playouts import C as STANDARD_C
+from pipeline_src.search.minimax import MAX_DEPTH, Minimax
+
+EXACT = SearchOptions(widths=(0,), reduce_after=0, killers=2, inner_killers=1)
+"""Options for a depth alone: a full-width search, with the value of `search.minimax` at the same depth."""
+SELECTIVE = SearchOptions(widths=(40, 30, 20), reduce_after=8, killers=2, inner_killers=1)
+"""Options for any other limit: fewer actions of each ply, and more plies."""
+Width = Annotated[int, Field(ge=0, lt=10_000)]
+
+
+class AlphaBetaOptions(Limits):
+    """Alpha-beta with iterative deepening; depth 4 if no limit is given.
+
+    With a depth alone, all actions are searched. With other limits, the best actions of a position by the evaluation
+    are searched, and most of them one ply less deep at first.
+    """
+
+    EXAMPLE = "alphabeta:depth=4"
+    DEFAULT = Limit(depth=4)
+
+    width: Width | None = None
+    """Number of actions searched in each position above the horizon; 0 is all."""
+    reduce_after: Width | None = None
+    """Number of actions of a node after which the others are first searched one ply less deep; 0 is never."""
+    table_mb: Annotated[float, Field(ge=0, lt=1e6)] = EXACT.table_mb
+    """Size of the transposition table in MiB; 0 for none."""
+
+
+def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
+    """The player ``alphabeta`` of Gomoku."""
+    limit = options.limit
+    standard = EXACT if limit.nodes is None and limit.movetime_ms is None else SELECTIVE
+    search = SearchOptions(
+        widths=standard.widths if options.width is None else (options.width,),
+        table_mb=options.table_mb,
+        reduce_after=standard.reduce_after if options.reduce_after is None else options.reduce_after,
+        killers=standard.killers,
+        inner_killers=standard.inner_killers,
+        proofs=False,
+    )
+    return SearchPlayer(AlphaBeta(make_evaluator(), search), limit)
+
+
+# The random player of Gomoku, and the one that looks one ply ahead and, with noise, misjudges what it sees.
+
+
+class RandomOptions(Options):
+    """Uniformly random legal cells."""
+
+    EXAMPLE = "random"
+
+
+class RandomPlayer(Player):
+    """Uniformly random legal cells."""
+
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """See `Player.choose`."""
+        return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
+
+
+def random_player(_: RandomOptions) -> RandomPlayer:
+    """The player ``random``."""
+    return RandomPlayer()
+
+
+WEIGHED = 20
+"""Number of actions, the best by one-ply value, to which noise is added."""
+ALL = 2 * WIN
+"""Value to stop at: none, so that all actions are weighed even where one wins or has to be taken."""
+
+
+class OnePlyOptions(Options):
+    """The cell with the best position by the evaluation of `alphabeta`."""
+
+    EXAMPLE = "one_ply:noise=20"
+
+    noise: NonNegative = 0.0
+    """Standard deviation, in points, of normal noise added to the values of the twenty best cells."""
+
+
+class OnePlyPlayer(Player):
+    """The cell with the best position by the evaluation of `alphabeta`, misjudged by some noise."""
+
+    def __init__(self, noise: float) -> None:
+        """``noise`` is the standard deviation, in points, of the noise on the values of the `WEIGHED` best cells."""
+        self.noise, self.evaluator = noise, make_evaluator()
+
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """See `Player.choose`. Without noise the first of equal cells is taken, and nothing is random."""
+        return [self._choose(position) for position in positions]
+
+    def _choose(self, position: Position) -> int:
+        room = int(max_actions(position.state))
+        actions, values = np.empty(room, np.int32), np.empty(room, np.float32)
+        count = int(rank(position.state, self.evaluator, actions, values, ALL))
+        best = np.argsort(-values[:count], kind="stable")[:WEIGHED]
+        return int(actions[best[np.argmax(values[best] + position.rng.normal(0.0, self.noise, best.size))]])
+
+    def needs(self, start: Any) -> list[Need]:
+        """See `Player.needs`."""
+        room = np.empty(1, np.int32), np.empty(1, np.float32)
+        return [Need(max_actions, (start,)), Need(rank, (start, self.evaluator, *room, ALL))]
+
+
+def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
+    """The player ``one_ply``."""
+    return OnePlyPlayer(options.noise)
+
+
+# The player ``engine`` of Gomoku: alpha-beta on boards with patterns, with searches by fours and threats.
+
+
+class EngineOptions(EngineSearchOptions, Limits):
+    """Alpha-beta of Gomoku with searches by threats; one second per move if no limit is given."""
+
+    EXAMPLE = "engine:movetime=300"
+    DEFAULT = Limit(movetime_ms=1000)
+
+    @model_validator(mode="after")
+    def _threads_have_time(self) -> Self:
+        if self.threads > 1 and (self.nodes, self.depth) != (None, None):
+            raise ValueError("threads: a search limited by nodes or depth has one; limit its time with movetime")
+        return self
+
+
+class EnginePlayer(SearchPlayer):
+    """The engine as a player. In games on time it keeps the results of earlier searches of the game."""
+
+    def __init__(self, engine: Engine, limit: Limit) -> None:
+        """See `SearchPlayer`."""
+        super().__init__(engine, limit)
+        self.engine = engine
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        self.engine.forget()
+
+
+def gomoku_engine(options: EngineOptions) -> EnginePlayer:
+    """Make the player ``engine`` of Gomoku."""
+    return EnginePlayer(Engine(options), options.limit)
+
+
+# UCT with random playouts as a player of Gomoku: the anchor of the Elo ratings.
+
+
+class MctsOptions(Nodes):
+    """Monte Carlo tree search with random playouts; 1,000 playouts per move if no limit is given."""
+
+    EXAMPLE = "mcts:playouts=1000"
+    ALIASES: ClassVar[Mapping[str, str]] = {"playouts": "nodes"}
+    DEFAULT = Limit(nodes=1000)
+
+    nodes: Annotated[int, Field(ge=1, lt=FOREVER)] | None = None
+    """Playouts per move."""
+    c: NonNegative = STANDARD_C
+    """Exploration constant, for results in -1..1."""
+
+
+def gomoku_mcts(options: MctsOptions) -> SearchPlayer:
+    """The player ``mcts`` of Gomoku."""
+    return SearchPlayer(PlainUct(options.c), options.limit)
+
+
+# Plain minimax as a player of Gomoku.
+
+
+class MinimaxOptions(Options):
+    """Plain minimax at a fixed depth, with the evaluation of ``alphabeta``."""
+
+    EXAMPLE = "minimax:depth=2"
+
+    depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
+    """Depth in plies."""
+
+
+class MinimaxPlayer(SearchPlayer):
+    """Searches to its depth, on a clock too."""
+
+    def limit_at(self, position: Position) -> Limit:  # noqa: ARG002
+        """See `SearchPlayer.limit_at`."""
+        return self.limit
+
+
+def gomoku_minimax(options: MinimaxOptions) -> MinimaxPlayer:
+    """The player ``minimax`` of Gomoku."""
+    return MinimaxPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))

@@ -1,0 +1,259 @@
+"""Archives of records that stay open, so that one of ten thousand games is found without reading all of them again."""
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.littlegolem.text import of_site
+from pipeline_src.records.parquet import read_table, record_of
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.rejects import RecordError, Reject, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OPEN = 4
+"""Number of archives kept in memory."""
+MOST_BYTES = 512 << 20
+"""Largest size of an archive's file in bytes."""
+
+_LOCK = threading.Lock()
+_TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
+
+
+def archive(path: Path) -> "pa.Table":
+    """Return an archive as an Arrow table, sorted by ``gid``. A changed file is read again.
+
+    Raises:
+        ZugwerkError: the file is missing, too large or damaged, or no archive of records.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        raise ZugwerkError(f"{path}: no such file") from None
+    if found.st_size > MOST_BYTES:
+        raise ZugwerkError(f"{path}: {found.st_size >> 20} MiB; pages open archives of up to {MOST_BYTES >> 20} MiB")
+    key = (path, found.st_mtime_ns, found.st_size)
+    with _LOCK:
+        if key not in _TABLES:
+            _TABLES[key] = read_table(path)
+            while len(_TABLES) > OPEN:
+                _TABLES.popitem(last=False)
+        _TABLES.move_to_end(key)
+        return _TABLES[key]
+
+
+def game_of(path: Path, gid: int) -> GameRecord:
+    """Return a game of an archive.
+
+    Raises:
+        ZugwerkError: as `archive`, the archive lacks the game, or the row is not a valid record.
+    """
+    import pyarrow.compute as pc
+
+    table = archive(path)
+    row = pc.index(table["gid"], gid).as_py()
+    if row < 0:
+        raise ZugwerkError(f"{path.name}: no game {gid} there")
+    return record_of(table.slice(row, 1).to_pylist()[0], path.name)
+
+
+# Find the format of a file of games and read the games with the readers in `records`.
+#
+# The content decides the format. Amazons and Go records may be LittleGolem's text, Gomoku records Piskvorky's. A record
+# of any game may be SGF, with comments as this package exports it or without, or be in a Parquet archive, or in the
+# journal of a match, also of one under way.
+
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
+SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
+MOST_GAMES, MOST_VALUES = 20_000, 4_000_000
+"""Limits of an uploaded archive: games, and values of all columns."""
+_AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
+_KIND_OF_GAME = re.compile(rb"\bGM\[")
+
+
+class Found(NamedTuple):
+    """The contents of a file."""
+
+    games: list[GameRecord]
+    rejects: list[Reject]
+    """Why the others are no games; the gid is the number in the file."""
+
+
+def kind_of(data: bytes) -> Kind:
+    """Return the format of a file by its first bytes.
+
+    Raises:
+        ZugwerkError: the format is unknown.
+    """
+    text = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = data[:4096].decode("utf-16", "ignore").encode()
+    if data.startswith(b"PAR1"):
+        return "archive"
+    if text.startswith(b"Piskvorky"):
+        return "psq"
+    if text.startswith(b"{"):
+        return "journal"
+    if text.startswith(b"("):
+        turns = _KIND_OF_GAME.search(text) is None and _AMAZONS.search(text)
+        return "littlegolem" if turns or of_site(text) else "sgf"
+    raise ZugwerkError(
+        "not a record: expected LittleGolem's text, SGF, a Piskvorky record (.psq), a Parquet archive or the journal "
+        f"of a match, found {shown(text[:60].decode('latin-1')) if text else 'nothing'}"
+    )
+
+
+def read_games(data: bytes, name: str) -> Found:
+    """Return the games in a file's bytes, at least one, with the file's own numbers or numbered from 1.
+
+    Raises:
+        ZugwerkError: the file is damaged, or none of its games can be read; the message is about the first game.
+    """
+    kind = kind_of(data)
+    if kind == "archive":
+        return Found(_archive(data, name), [])
+    if kind == "journal":
+        return Found(_journal(data, name), [])
+    if kind == "psq":
+        from pipeline_src.records.psq import parse_psq
+
+        return Found([parse_psq(data, 1, name=name).record], [])
+    if kind == "littlegolem":
+        found = _littlegolem(data, name)
+    else:
+        from pipeline_src.records.sgf_games import parse_games
+
+        found = [one if isinstance(one, Reject) else one.record for one in parse_games(data, 1, name=name)]
+    games = [one for one in found if isinstance(one, GameRecord)]
+    rejects = [one for one in found if isinstance(one, Reject)]
+    if not games:
+        raise ZugwerkError(rejects[0].detail if rejects else f"{name}: no record in the file")
+    if len(games) > MOST_GAMES:
+        raise ZugwerkError(f"{name}: {len(games):,} games; a text may have {MOST_GAMES:,}: split it")
+    return Found(games, rejects)
+
+
+def _archive(data: bytes, name: str) -> list[GameRecord]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_metadata(BytesIO(data))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ZugwerkError(f"{name}: damaged, or not a Parquet file ({str(error).splitlines()[0]})") from None
+    groups = [about.row_group(k) for k in range(about.num_row_groups)]
+    values = sum(group.column(k).num_values for group in groups for k in range(group.num_columns))
+    if about.num_rows > MOST_GAMES or values > MOST_VALUES:
+        raise ZugwerkError(
+            f"{name}: {about.num_rows:,} games; an uploaded archive may have {MOST_GAMES:,}: put it into a folder of "
+            "the server (--folder) and open it there"
+        )
+    return [record_of(row, Path(name).name) for row in _table(data, name).to_pylist()]
+
+
+def _table(data: bytes, name: str) -> "pa.Table":
+    """Return the archive as a table. `read_table` reads files, so the bytes go to a temporary one."""
+    import tempfile
+
+    from pipeline_src.records.parquet import read_table
+
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        file.write(data)
+        file.flush()
+        try:
+            return read_table(file.name)
+        except ZugwerkError as error:
+            raise ZugwerkError(str(error).replace(file.name, name)) from None
+
+
+def _journal(data: bytes, name: str) -> list[GameRecord]:
+    """Return the finished games of a match or tournament. While it runs, the last line may be incomplete."""
+    from pipeline_src.arena.game import PlayedGame
+    from pipeline_src.arena.runner import Board
+
+    lines = data.split(b"\n")[:-1]
+    try:
+        head = json.loads(lines[0]) if lines else {}
+        board = Board(str(head.get("tournament") or head["game"]), int(head.get("size", 10)), head.get("variant"))
+        rows = [json.loads(line) for line in lines[1:]]
+        if "tournament" in head:  # whose pairs have no numbers: they are in the order in which they were finished
+            rows = [row | {"key": place} for place, row in enumerate(rows)]
+        found = [(int(row["key"]), row["value"]) for row in rows]
+        games = {2 * key + k + 1: PlayedGame.from_json(one) for key, pair in found for k, one in enumerate(pair)}
+        records = [board.record(games[gid], gid) for gid in sorted(games)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, ZugwerkError):
+            raise
+        raise ZugwerkError(f"{name}: not the journal of a match ({error!r:.100})") from None
+    if not records:
+        raise ZugwerkError(f"{name}: the match has no finished pair of games yet")
+    return records
+
+
+def _littlegolem(data: bytes, name: str) -> Sequence[GameRecord | Reject]:
+    """Return the site's records in a file, turns of the Amazons or moves of Go."""
+    from pipeline_src.records.littlegolem.go import read_file
+    from pipeline_src.records.littlegolem.text import split_file
+
+    found: list[GameRecord | Reject] = []
+    texts = split_file(data)
+    for number, text in enumerate(texts, 1):
+        label = f"{name} (record {number} of {len(texts)})" if len(texts) > 1 else name
+        if _AMAZONS.search(text):
+            found.append(_amazons(text, number, label))
+        else:
+            found += [one if isinstance(one, Reject) else one.record for one in read_file(text, number, label, None)]
+    return found
+
+
+def _amazons(text: bytes, number: int, name: str) -> GameRecord | Reject:
+    from pipeline_src.records.littlegolem.amazons import SIZE, read_amazons
+    from pipeline_src.records.littlegolem.text import follows, pick_legal, readings
+
+    try:
+        record = pick_legal(readings(text), read_amazons)
+        game = read_amazons(record)
+        if follows(record):
+            raise RecordError("several_records", "another record follows that cannot be told apart")
+    except RecordError as error:
+        return Reject(number, error.ply, error.reason, f"{name}: {error.detail}")
+    names = [record.header.get(key, "") for key in ("PB", "PW", "EV")]
+    return GameRecord(
+        "amazons", number, "file", game.variant, SIZE, SIZE, game.actions, game.winner, game.resigned,
+        names[0], names[1], event=names[2].removeprefix("null"),
+    )  # fmt: skip
+
+
+def start_of(record: GameRecord) -> Any:
+    """Return the first state of a record. The variant of a record may be the text of a position.
+
+    Raises:
+        ZugwerkError: the game has no such start.
+    """
+    from pipeline_src.games.game import get_game
+
+    rules = get_game(record.game)
+    if " " in record.variant:
+        state = rules.from_fen(record.variant)
+    elif record.game == "gomoku" and record.height != record.width:
+        import numpy as np
+
+        from pipeline_src.games.gomoku import from_board
+
+        state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
+    else:
+        state = rules.initial_state(record.height, record.variant)
+    if state.board.shape != (record.height, record.width):
+        raise ZugwerkError(f"game {record.gid}: its start is not on {record.height}x{record.width}")
+    return state
