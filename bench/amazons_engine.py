@@ -19,8 +19,7 @@ from pipeline_src.search.amazons.flood import amazon_squares, empty_squares
 
 GAMES = 40
 REPEATS = 15
-PLIES = range(0, 60, 2)
-"""Plies after which positions are taken, from games played one ply deep after four random plies."""
+PLIES = range(0, 60, 2)  # Plies after which positions are taken, from games played one ply deep after four random plies
 
 
 class Stack(NamedTuple):

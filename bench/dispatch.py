@@ -29,8 +29,7 @@ QUIET = {
     "distributed.comm.timeouts.tcp": "1h",
 }
 """Without it a thousand workers take a hundred thousand samples of stacks a second in this process."""
-HEARTBEAT_S = 60.0
-"""Seconds between two heartbeats of a worker; Dask takes 200 a second of all."""
+HEARTBEAT_S = 60.0  # Seconds between two heartbeats of a worker; Dask takes 200 a second of all
 
 
 def main() -> None:

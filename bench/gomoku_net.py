@@ -24,10 +24,8 @@ from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64
-WARM = 2
-"""Simulations before the measurement."""
-SLICE = 60
-"""Our simulations between two searches of the reference, so that noise of the machine falls on both."""
+WARM = 2  # Simulations before the measurement
+SLICE = 60  # Our simulations between two searches of the reference, so that noise of the machine falls on both
 Planes = npt.NDArray[np.float32]
 
 

@@ -13,10 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LESS = ("ms", "us", "s", "MB")
-"""Units in which less is better; in all others more is better."""
-NOTABLE = 1.2
-"""A change by a factor below this is noise on the machines that this runs on."""
+LESS = ("ms", "us", "s", "MB")  # Units in which less is better; in all others more is better
+NOTABLE = 1.2  # A change by a factor below this is noise on the machines that this runs on
 
 Row = dict[str, Any]
 

@@ -47,8 +47,7 @@ from pipeline_src.records.record import GameRecord, Winner
 
 CHECKOUT = Path(__file__).parents[1]
 AT_ONCE = 5_000
-PLIES = 48
-"""Plies of a game of Go: it then has about as many new patterns as a made one."""
+PLIES = 48  # Plies of a game of Go: it then has about as many new patterns as a made one
 STAGES = {
     "amazons": ("amazons_parse", "amazons_samples", "amazons_read", "amazons_evaluate --model residual"),
     "joseki": ("joseki_records", "joseki_build", "joseki_evaluate"),

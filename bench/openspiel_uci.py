@@ -22,11 +22,9 @@ from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.uci_text import write_move
 
-STEPS = 3
-"""Actions of a turn."""
+STEPS = 3  # Actions of a turn
 OVERHEAD_S = 0.01
-MOST = 1 << 30
-"""Simulations of a search that is limited by time."""
+MOST = 1 << 30  # Simulations of a search that is limited by time
 
 
 def square(index: int, size: int) -> int:

@@ -18,8 +18,7 @@ from pipeline_src.games.gomoku.board import GomokuState
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-LOADED_MS = 15_000
-"""Milliseconds in which the server loads the usual players after its first page."""
+LOADED_MS = 15_000  # Milliseconds in which the server loads the usual players after its first page
 OPENINGS = [
     (game, moves)
     for both in zip(("h8,i9,g8,h9", "h8,h9,j7,i8", "h8,i7,g7,h10"), ("d1-d7/g7", "g1-g7/d7", "d1-d5/d8"), strict=True)

@@ -32,8 +32,7 @@ WITHOUT = (
 time; the others are left out by Playwright too, whose own list this one replaces."""
 SIZE = {"width": 1040, "height": 720}
 MOST_BYTES = 150 << 10
-THINKS_MS = 3000
-"""Milliseconds for which the player has thought when the picture is taken."""
+THINKS_MS = 3000  # Milliseconds for which the player has thought when the picture is taken
 MOVES = "d1-d8/b6,g10-g3/i5,j4-g4/f4,a7-d7/c8,g4-g7/i7,j7-h9/h1,g1-g2/d5,g3-c3/a5,g2-h3/e6"
 GAME = {
     "place": {"game": "amazons", "size": 10, "variant": "standard", "moves": MOVES.split(",")},

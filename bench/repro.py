@@ -19,8 +19,7 @@ from bench.run import FOLDER, write
 from pipeline_src.files import read_json
 
 ROOT = FOLDER.parent
-ROWS = {"smoke": "repro_smoke_s", "laptop": "repro_laptop_s"}
-"""Row by profile."""
+ROWS = {"smoke": "repro_smoke_s", "laptop": "repro_laptop_s"}  # Row by profile
 PLAIN = "dvc repro, one stage at a time"
 
 

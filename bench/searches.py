@@ -22,8 +22,7 @@ from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit, SearchResult
 from pipeline_src.search.mcts.uct import Uct
 
-PLIES = (0, 16, 32)
-"""Random plies before the Amazons' searches."""
+PLIES = (0, 16, 32)  # Random plies before the Amazons' searches
 POSITIONS = 10
 REPEATS = 5
 SEARCH_MS, ITERATIONS, NODES = 500, 500, 300_000

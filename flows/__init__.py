@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pipeline_src.project.code import home
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-"""The folder with dvc.yaml, params.yaml and .dvc."""
+CHECKOUT = Path(__file__).resolve().parents[1]  # The folder with dvc.yaml, params.yaml and .dvc
 
 SETTINGS = {
     "PREFECT_HOME": str(CHECKOUT / "work" / "prefect"),

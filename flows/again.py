@@ -16,10 +16,8 @@ from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
 
-MOST_STARTS = 3
-"""Total number of starts of a run: what kills it three times would kill it a fourth time."""
-WAITS_S = 3, 7, 20
-"""Seconds before each look at a crashed run."""
+MOST_STARTS = 3  # Total number of starts of a run: what kills it three times would kill it a fourth time
+WAITS_S = 3, 7, 20  # Seconds before each look at a crashed run
 
 
 def begin_again(client: SyncPrefectClient, run: FlowRun, why: str) -> None:

@@ -19,8 +19,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Completed
 
-LEFT_OUT = "LeftOut"
-"""Name of the state."""
+LEFT_OUT = "LeftOut"  # Name of the state
 
 
 def left_out() -> State[Any] | None:

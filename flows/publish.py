@@ -20,8 +20,7 @@ from pipeline_src.report.figures import figures
 from pipeline_src.report.page import line
 
 PAGE = Path("artifacts/reports/index.html")
-REPORTS_URL = "ZUGWERK_REPORTS_URL"
-"""Environment variable with the address of the page's folder under `make serve`."""
+REPORTS_URL = "ZUGWERK_REPORTS_URL"  # Environment variable with the address of the page's folder under `make serve`
 COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
 """Cells of a line of the report's tables."""
 

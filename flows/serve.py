@@ -30,8 +30,7 @@ HOST = "127.0.0.1"
 POOL = "zugwerk"
 REPORTS = "artifacts/reports"
 PREFECT = [sys.executable, "-m", "prefect"]
-START_LIMIT_S = 180.0
-"""Seconds to wait for the server's first answer; its first start sets up a database."""
+START_LIMIT_S = 180.0  # Seconds to wait for the server's first answer; its first start sets up a database
 
 
 def main() -> None:

@@ -22,8 +22,7 @@ from pipeline_src.project.dvc_run import Children, EndedError, TimeLimitError, r
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.schedule import Outcome, Scheduler
 
-FIRST_RETRY_S = 10.0
-"""Seconds before the first retry of a failed target; each further one waits twice as long."""
+FIRST_RETRY_S = 10.0  # Seconds before the first retry of a failed target; each further one waits twice as long
 ENDED = "It was ended together with the flow."
 
 P = ParamSpec("P")

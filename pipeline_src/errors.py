@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-INTERRUPTED = 128 + signal.SIGINT
-"""Exit status of what Ctrl-C has ended, as shells have it."""
+INTERRUPTED = 128 + signal.SIGINT  # Exit status of what Ctrl-C has ended, as shells have it
 REPRODUCE = frozenset(
     (
         *("dvc", "dvclive", "imblearn", "lightning", "onnx", "prefect", "psutil"),
@@ -37,8 +36,7 @@ def end_on_interrupt(at_once: bool) -> None:
         signal.signal(signal.SIGINT, _RAISING.pop() if _RAISING else signal.default_int_handler)
 
 
-_RAISING: list[Any] = []
-"""The handler in whose place the process ends at once."""
+_RAISING: list[Any] = []  # The handler in whose place the process ends at once
 
 
 def run_main(main: Callable[[], None]) -> None:

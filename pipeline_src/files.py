@@ -16,8 +16,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 
-Row = dict[str, str | float]
-"""Row of a table: its cells by the columns' names."""
+Row = dict[str, str | float]  # Row of a table: its cells by the columns' names
 
 
 @contextmanager
@@ -83,8 +82,7 @@ def stamp(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-OUTPUTS = Path("artifacts")
-"""The folder of all files that the graph makes, in the project's folder."""
+OUTPUTS = Path("artifacts")  # The folder of all files that the graph makes, in the project's folder
 
 
 def remedy(path: Path | str, words: str) -> str:

@@ -15,8 +15,7 @@ import threading
 import weakref
 from typing import Any, NoReturn, Protocol
 
-PATIENCE_S = 0.7
-"""Seconds from Ctrl-C until the process is ended from outside, unless it handles the interrupt itself."""
+PATIENCE_S = 0.7  # Seconds from Ctrl-C until the process is ended from outside, unless it handles the interrupt itself
 
 
 class Stoppable(Protocol):
@@ -26,12 +25,9 @@ class Stoppable(Protocol):
         """Ask it to end."""
 
 
-STOPPABLE: "weakref.WeakSet[Stoppable]" = weakref.WeakSet()
-"""Running computations that Ctrl-C stops."""
-HAPPENED = threading.Event()
-"""Whether Ctrl-C has been handled in this process since `watch`."""
-STATUS = 128 + signal.SIGINT
-"""Exit status of an interrupted command."""
+STOPPABLE: "weakref.WeakSet[Stoppable]" = weakref.WeakSet()  # Running computations that Ctrl-C stops
+HAPPENED = threading.Event()  # Whether Ctrl-C has been handled in this process since `watch`
+STATUS = 128 + signal.SIGINT  # Exit status of an interrupted command
 
 
 def watch() -> None:

@@ -17,10 +17,8 @@ from spiders.whole import ASKED, Asked, check_whole
 
 T = TypeVar("T")
 
-API = "api:"
-"""Prefix of the key of a page of the JSON interface; other keys are paths relative to the base URL."""
-SILENT_LIMIT = 3
-"""Number of unanswered requests in a row after which the site counts as down."""
+API = "api:"  # Prefix of the key of a page of the JSON interface; other keys are paths relative to the base URL
+SILENT_LIMIT = 3  # Number of unanswered requests in a row after which the site counts as down
 
 
 class FetchError(Exception):
@@ -28,10 +26,8 @@ class FetchError(Exception):
 
     def __init__(self, url: str, status: int, body: bytes, why: str) -> None:
         super().__init__(f"{url}: {why}")
-        self.status = status
-        """HTTP status, -1 without an answer."""
-        self.body = body
-        """Body of the answer."""
+        self.status = status  # HTTP status, -1 without an answer
+        self.body = body  # Body of the answer
         self.why = why
 
 
@@ -77,16 +73,11 @@ class Fetcher:
         self._silent = 0
         self._refused: dict[str, FetchError] = {}
         """Failures by a redirect, which does not change when another way asks for the same page."""
-        self.asked: Counter[str] = Counter()
-        """Number of pages requested, by kind; a retried one counts once."""
-        self.answered = False
-        """Whether an answer has come that is not kept yet."""
-        self.stopping = False
-        """Whether the crawl is to end: no further page is fetched."""
-        self.offline = False
-        """Whether only pages of the journal are returned."""
-        self.missed = False
-        """Whether a page was missing in the journal."""
+        self.asked: Counter[str] = Counter()  # Number of pages requested, by kind; a retried one counts once
+        self.answered = False  # Whether an answer has come that is not kept yet
+        self.stopping = False  # Whether the crawl is to end: no further page is fetched
+        self.offline = False  # Whether only pages of the journal are returned
+        self.missed = False  # Whether a page was missing in the journal
 
     def url(self, key: str) -> str:
         """URL of a page."""

@@ -18,8 +18,7 @@ class Journal:
         """Open the journal at ``path``, or create it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._lines: dict[str, int] = {}
-        """Offset of the line of a key."""
+        self._lines: dict[str, int] = {}  # Offset of the line of a key
         self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - closed with the journal
         self._take_up()
 

@@ -19,8 +19,7 @@ from spiders.spider import GameSpider, Plan, plan_of
 from spiders.store import Store
 from spiders.summary import forecast, reasons, state_of, tell
 
-SAVE_S = 1.5
-"""Seconds to store answers after a signal; the rest stays in the journal."""
+SAVE_S = 1.5  # Seconds to store answers after a signal; the rest stays in the journal
 
 
 def crawl_live(

@@ -15,8 +15,7 @@ from scrapy.robotstxt import RobotParser
 from pipeline_src import __version__
 from spiders.retrying import LONGEST_PAUSE_S, seconds_of
 
-ROBOT = "zugwerk"
-"""Name in the user agent, and for robots.txt."""
+ROBOT = "zugwerk"  # Name in the user agent, and for robots.txt
 
 
 def user_agent(contact: str) -> str:
@@ -24,12 +23,9 @@ def user_agent(contact: str) -> str:
     return f"{ROBOT}/{__version__} (+{contact})"
 
 
-NOBODY = user_agent("loopback only")
-"""A user agent without a contact, with which `Manners` asks only this machine."""
-LONGEST_DELAY_S = 60.0
-"""Longest pause in seconds for a slow site; its robots.txt may ask for more."""
-COME_BACK_LATER = (408, 429)
-"""Statuses below 500 that count as server errors."""
+NOBODY = user_agent("loopback only")  # A user agent without a contact, with which `Manners` asks only this machine
+LONGEST_DELAY_S = 60.0  # Longest pause in seconds for a slow site; its robots.txt may ask for more
+COME_BACK_LATER = (408, 429)  # Statuses below 500 that count as server errors
 
 
 def is_loopback(url: str) -> bool:
@@ -57,10 +53,8 @@ class Manners(RobotsTxtMiddleware):
         self._robot = crawler.settings["ROBOTSTXT_USER_AGENT"]
         self._nobody = crawler.settings["USER_AGENT"] == NOBODY
         self._delay = crawler.settings.getfloat("DOWNLOAD_DELAY")
-        self._asked: dict[str, float] = {}
-        """Crawl-delay in seconds by host and port."""
-        self._away: dict[str, str] = {}
-        """Failure in place of a robots.txt, by host and port."""
+        self._asked: dict[str, float] = {}  # Crawl-delay in seconds by host and port
+        self._away: dict[str, str] = {}  # Failure in place of a robots.txt, by host and port
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Fetch the host's robots.txt, and refuse requests that it forbids.

@@ -14,15 +14,13 @@ from pipeline_src.records.littlegolem.text import parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.pages import GameList, Row
 
-RECORDS_AT_ONCE = 100
-"""Number of records read before the event loop runs again."""
+RECORDS_AT_ONCE = 100  # Number of records read before the event loop runs again
 
 
 class _Record(NamedTuple):
     body: bytes
     nodes: int
-    moves: int
-    """Nodes without a resignation: it is unknown which of the two the list counts."""
+    moves: int  # Nodes without a resignation: it is unknown which of the two the list counts
 
 
 async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pipeline_src.records.raw import RawGame, Seat
 from spiders.pages import NO_ANSWER, PageError, check_record
 
-STATUS_GOOD = (0, 200)
-"""0: from a user's file, 200: from a server."""
+STATUS_GOOD = (0, 200)  # 0: from a user's file, 200: from a server
 
 
 def has_record(game: RawGame) -> bool:

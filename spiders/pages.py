@@ -35,12 +35,9 @@ class Row:
     """One line of a player's list of games."""
 
     gid: int
-    opponent: str
-    """Name of the opponent; the list has no number."""
-    variant: str
-    """Variant in the site's words, e.g. ``Size 10``; empty if not shown."""
-    plies: int
-    """Number of moves, -1 if not shown."""
+    opponent: str  # Name of the opponent; the list has no number
+    variant: str  # Variant in the site's words, e.g. `Size 10`; empty if not shown.
+    plies: int  # Number of moves, -1 if not shown
     result: Result
 
 
@@ -49,8 +46,7 @@ class GameList:
     """Key of a player's list of games."""
 
     plid: int
-    name: str
-    """Name of the player, from the caption; empty without one."""
+    name: str  # Name of the player, from the caption; empty without one
     rows: tuple[Row, ...]
 
 

@@ -19,10 +19,8 @@ from spiders.journal import Journal
 from spiders.spider import GameSpider, Plan
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LAST_ANSWER_S = 1.5
-"""Seconds to wait for a pending answer after a signal."""
-KEEP_S = 1.5
-"""Seconds more to keep it; a list of 20,000 games is read in a second."""
+LAST_ANSWER_S = 1.5  # Seconds to wait for a pending answer after a signal
+KEEP_S = 1.5  # Seconds more to keep it; a list of 20,000 games is read in a second
 POLL_S = 0.02
 
 

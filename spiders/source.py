@@ -34,8 +34,7 @@ class Source:
     base_url: str
     api_url: str
     identity: Identity
-    archive: Path
-    """Archive that the replica serves."""
+    archive: Path  # Archive that the replica serves
 
     def mark(self, games: Mapping[int, RawGame]) -> list[RawGame]:
         """The games marked by origin: engine games, and those from a user's file (status 0)."""

@@ -39,16 +39,12 @@ from spiders.whole import ASKED
 
 T = TypeVar("T")
 
-BAD_TEXT_PAGES = 3
-"""Number of failed pages of records after which no more are requested."""
-FEW = 4
-"""Number of failures that never end a way early, however few pages it has requested."""
+BAD_TEXT_PAGES = 3  # Number of failed pages of records after which no more are requested
+FEW = 4  # Number of failures that never end a way early, however few pages it has requested
 FEW_MOVED = 50
 """The same for records that redirect elsewhere: the next crawl asks for those alone, and would end there again."""
-API_PAGE = 100
-"""Games per request to a JSON interface; it may send fewer."""
-PROGRESS_S = 30.0
-"""Seconds between two lines on the progress of the crawl."""
+API_PAGE = 100  # Games per request to a JSON interface; it may send fewer
+PROGRESS_S = 30.0  # Seconds between two lines on the progress of the crawl
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +56,9 @@ class Plan:
     gtid: str
     variants: tuple[str, ...]
     ways: tuple[Way, ...]
-    max_games: int
-    """Number of games with a record at which the crawl ends; 0 is no limit."""
+    max_games: int  # Number of games with a record at which the crawl ends; 0 is no limit
     max_failures: float
-    in_progress: bool
-    """Whether to fetch games that no list shows as finished."""
+    in_progress: bool  # Whether to fetch games that no list shows as finished
 
 
 def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
@@ -113,34 +107,22 @@ class GameSpider(Spider):
         super().__init__(**kwargs)
         self.plan = plan
         self.allowed_domains = [_domain(plan.base_url), _domain(plan.api_url)]
-        self.games = dict(known)
-        """Games by gid: known ones, fetched ones, and ones only seen in a list."""
-        self.players: dict[int, str] = {}
-        """Names of players in the player lists, by plid."""
-        self.lists: dict[int, GameList] = {}
-        """Lists of games by plid."""
-        self.way: Way | None = None
-        """Way that succeeded; None if the crawl failed."""
-        self.complete = False
-        """Whether all lists were read; not if the wanted number of games was found before."""
-        self.failures: dict[Way, str] = {}
-        """Reasons of the failures of earlier ways."""
-        self.warnings: list[str] = []
-        """Problems that did not make a way fail."""
-        self.crash: Exception | None = None
-        """Error that ended the crawl, if the site did not cause it."""
+        self.games = dict(known)  # Games by gid: known ones, fetched ones, and ones only seen in a list
+        self.players: dict[int, str] = {}  # Names of players in the player lists, by plid
+        self.lists: dict[int, GameList] = {}  # Lists of games by plid
+        self.way: Way | None = None  # Way that succeeded; None if the crawl failed
+        self.complete = False  # Whether all lists were read; not if the wanted number of games was found before
+        self.failures: dict[Way, str] = {}  # Reasons of the failures of earlier ways
+        self.warnings: list[str] = []  # Problems that did not make a way fail
+        self.crash: Exception | None = None  # Error that ended the crawl, if the site did not cause it
         self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url, self.optional)
-        self.have = {gid for gid, game in known.items() if has_record(game)}
-        """Games with a record."""
+        self.have = {gid for gid, game in known.items() if has_record(game)}  # Games with a record
         self._known = len(self.have)
-        self._lacked = known.keys() - self.have
-        """Games whose record failed earlier: it is requested only once."""
+        self._lacked = known.keys() - self.have  # Games whose record failed earlier: it is requested only once
         self._done = {gid for gid in self.have if known[gid].finished}
         self._seen: set[int] = set()
-        self._tried: set[int] = set()
-        """Games fetched by this way."""
-        self._moved = 0
-        """Number of records that a redirect kept away, by this way."""
+        self._tried: set[int] = set()  # Games fetched by this way
+        self._moved = 0  # Number of records that a redirect kept away, by this way
         self._failed, self._last_failed = 0, ""
         """Number of records that failed, by this way, and what happened to the last one."""
         self._begun = self._told = time.monotonic()

@@ -22,11 +22,9 @@ from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard,
 from spiders.journal import Journal
 from spiders.merging import has_record
 
-SOURCE = "source.json"
-"""File in a folder of games: the identity of the source."""
+SOURCE = "source.json"  # File in a folder of games: the identity of the source
 JOURNAL = "journal.jsonl"
-STATE = "state.json"
-"""File in a store with the progress of the last crawl, for the next one's forecast."""
+STATE = "state.json"  # File in a store with the progress of the last crawl, for the next one's forecast
 
 Identity = dict[str, Any]
 """Identity of a source, as JSON; for a live site its address, for an archive all that its pages

@@ -8,8 +8,7 @@ from typing import Any
 from spiders.merging import lacks
 from spiders.spider import GameSpider
 
-LISTS_A_GAME = 0.1
-"""Lists to read for each game, as long as the size of lists is unknown."""
+LISTS_A_GAME = 0.1  # Lists to read for each game, as long as the size of lists is unknown
 
 
 def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:

@@ -15,15 +15,12 @@ from scrapy.http import Response
 from pipeline_src.records.rejects import shown
 from spiders.pages import PageError
 
-CUT_OFF = "cut off"
-"""Flag of an answer whose compressed body has no end."""
-_ENDS = {b"<": b"</html>", b"(": b")", b"[": b"]", b"{": b"}"}
-"""How pages, records and JSON end, by how they begin."""
+CUT_OFF = "cut off"  # Flag of an answer whose compressed body has no end
+_ENDS = {b"<": b"</html>", b"(": b")", b"[": b"]", b"{": b"}"}  # How pages, records and JSON end, by how they begin
 _PART = 1 << 20
 ASKED = "a page of the spider's"
 """Key of an `Asked` in the meta of each request of the fetcher; those for robots.txt are Scrapy's."""
-MOST_VISITS = 2
-"""A page may redirect to another form of itself and back once, and not for ever."""
+MOST_VISITS = 2  # A page may redirect to another form of itself and back once, and not for ever
 
 
 @dataclass
@@ -31,12 +28,9 @@ class Asked:
     """A page that the spider asks for, and where the site has sent it; all its redirected requests share one."""
 
     url: str
-    optional: Set[str] = frozenset()
-    """Parameters, as ``name=value``, that an address of the same page may lack."""
-    followed: str = ""
-    """The address that the last redirect led to."""
-    refused: str = ""
-    """Why the last redirect was not followed; else empty."""
+    optional: Set[str] = frozenset()  # Parameters, as `name=value`, that an address of the same page may lack
+    followed: str = ""  # The address that the last redirect led to
+    refused: str = ""  # Why the last redirect was not followed; else empty
 
 
 class FollowSamePage(RedirectMiddleware):

@@ -29,8 +29,7 @@ PORT = 28786
 ADDRESS = f"tcp://127.0.0.1:{PORT}"
 WORKERS = ("worker 0", "worker 1")
 VICTIMS = ("scheduler", WORKERS[0], "stage")
-MOST_STARTS = 5
-"""Times that the stage may be started for one kill: a lost scheduler ends it."""
+MOST_STARTS = 5  # Times that the stage may be started for one kill: a lost scheduler ends it
 PLAYERS = ["random", "one_ply:noise=1", "one_ply:noise=3"]
 
 Process = subprocess.Popen[bytes]

@@ -33,8 +33,7 @@ class Reader(NamedTuple):
     name: str
     good: str
     read: Callable[[bytes], Found]
-    share: int
-    """Share of all hostile texts, relative to the other readers."""
+    share: int  # Share of all hostile texts, relative to the other readers
 
 
 class DefectError(Exception):

@@ -34,13 +34,11 @@ ENGINE = "alphabeta"
 SIMULATIONS = 590
 """Simulations of each of the three searches of OpenSpiel's turn: 100 ms a turn on the machine of the figures."""
 
-PREVIOUS = "5b54a1895a85868cb5e978871b0bdd3928927780"
-"""The revision whose engine is the previous one."""
+PREVIOUS = "5b54a1895a85868cb5e978871b0bdd3928927780"  # The revision whose engine is the previous one
 PROGRAM = "python -m pipeline_src.cli amazons uci --player alphabeta"
 NEW = f"uci:{PROGRAM},movetime=300"
 OLD = f"uci:sh -c 'cd {WORK}/{PREVIOUS[:12]} && PYTHONPATH=. exec {PROGRAM}',movetime=300"
-TURN_MS, MOVES = 50, 10_000
-"""Time of a turn, and number of turns, of the figure late_moves."""
+TURN_MS, MOVES = 50, 10_000  # Time of a turn, and number of turns, of the figure late_moves
 
 OPENSPIEL = f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}"
 

@@ -47,8 +47,7 @@ JUDGE, BOUND, QUICK_GAMES = "engine:nodes=100000", 100.0, 4
 quick games from an opening, of which each side has to win one."""
 NET_JUDGE, NET_BOUND, NET_PLIES = "zero:simulations=8000,fours=40", 0.15, 4
 """The same for matches of `zero`, with values of -1 to 1: it wins both games from most openings of the other judge."""
-PLIES, SQUARE = 5, 9
-"""Plies of an opening, and the side of the central square for its stones."""
+PLIES, SQUARE = 5, 9  # Plies of an opening, and the side of the central square for its stones
 MATCHES: dict[str, tuple[str, str, int, str, int]] = {
     "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, "freestyle", 200),
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, "freestyle", 200),

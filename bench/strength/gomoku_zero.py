@@ -37,8 +37,7 @@ WORK = Path("work/strength/gomoku_zero")
 COMMAND = "make measure-gomoku_zero"
 REPORT = Path("artifacts/reports/gomoku/evaluate.json")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
-MARK = Path("evaluated.json")
-"""File in a run's folder with the params, net and code of its evaluation."""
+MARK = Path("evaluated.json")  # File in a run's folder with the params, net and code of its evaluation
 SEEDS = (1, 2, 3)
 POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 

@@ -38,8 +38,7 @@ WORK = Path("work/strength/growing_boards")
 COMMAND = "make measure-growing_boards"
 SEEDS = (1, 2, 3)
 SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate")
-LAPTOP = "6-9"
-"""The boards of the headline figures."""
+LAPTOP = "6-9"  # The boards of the headline figures
 SIMULATIONS = 64
 RESAMPLES = 2000
 Pairs = list[tuple[float, float]]
@@ -48,13 +47,10 @@ Pairs = list[tuple[float, float]]
 class Point(NamedTuple):
     """A model of a run and its games against the final model of the run from scratch."""
 
-    run: str
-    """grown or scratch."""
+    run: str  # grown or scratch
     seed: int
-    generation: int
-    """Generation on the largest board; 0 is the net as transferred from the smaller board."""
-    spent: float
-    """Multiply-adds so far on all boards, relative to the whole run from scratch."""
+    generation: int  # Generation on the largest board; 0 is the net as transferred from the smaller board
+    spent: float  # Multiply-adds so far on all boards, relative to the whole run from scratch
     pairs: Pairs
 
 

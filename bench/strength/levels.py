@@ -34,10 +34,8 @@ from pipeline_src.players.registry import make_player
 MEASURED = {"amazons": Path("docs/measured/amazons_engine.json"), "gomoku": Path("docs/measured/gomoku_engine.json")}
 WORK = Path("work/strength/levels")
 COMMAND = "make measure-levels"
-GAMES = 40
-"""Games of two neighbours."""
-TIMED = 24
-"""Positions of a level's own games whose moves are timed."""
+GAMES = 40  # Games of two neighbours
+TIMED = 24  # Positions of a level's own games whose moves are timed
 HEAD = """\
 # Opponents of measured strength, the weakest of each board first. `make measure-levels` writes elo, low, high, games
 # and ms; the rest is written by hand: a new or changed level has any numbers until then.

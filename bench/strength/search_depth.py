@@ -29,8 +29,7 @@ POSITIONS, MODELS = Path("artifacts/samples/depth"), Path("artifacts/models/dept
 COMMAND = "make measure-search_depth"
 HEADLINE, PUBLISHED = "ours", "cnn"
 """Players of `depth_match.players` whose scores are the figures: the best net and the published net."""
-PILOT_PAIRS = 50
-"""Pairs of games in which the computing of a candidate table is measured."""
+PILOT_PAIRS = 50  # Pairs of games in which the computing of a candidate table is measured
 TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
 """Tables that are not fitted, each with about twice the computing of the one before."""
 HAND_TABLES = {

@@ -36,17 +36,13 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
-CONSTANT = 0.25
-"""Brier score of always predicting one half."""
+CONSTANT = 0.25  # Brier score of always predicting one half
 MOST_BIAS, MOST_AT_START = 0.1, 0.2
 """Largest distance of the mean prediction from the points scored, and of the two sides' win rates at the start, added,
 from 1."""
-SEARCHES = {"amazons": "puct", "gomoku": "zero"}
-"""Player that searches with a net, by game."""
-OPENING_PLIES = 2
-"""Random plies before the net plays, so that games differ."""
-ROWS = 64
-"""Positions that a net sees together."""
+SEARCHES = {"amazons": "puct", "gomoku": "zero"}  # Player that searches with a net, by game
+OPENING_PLIES = 2  # Random plies before the net plays, so that games differ
+ROWS = 64  # Positions that a net sees together
 Floats = npt.NDArray[np.floating]
 
 
@@ -55,16 +51,12 @@ class Calibration:
     """Win rates of the side to move by a net alone, without a search, and the points of that side."""
 
     games: int
-    scored: Score
-    """Points of the side to move over the turns."""
-    brier: Score
-    """Mean squared error of the win rates."""
-    bias: Score
-    """Mean win rate less points scored."""
+    scored: Score  # Points of the side to move over the turns
+    brier: Score  # Mean squared error of the win rates
+    bias: Score  # Mean win rate less points scored
     start: tuple[float, float]
     """Win rates of the first side at the start, and of the second side after the first one's move."""
-    bins: tuple[CalibrationBin, ...]
-    """The reliability curve."""
+    bins: tuple[CalibrationBin, ...]  # The reliability curve
 
     @property
     def predicted(self) -> float:

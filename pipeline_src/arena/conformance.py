@@ -22,18 +22,12 @@ from pipeline_src.players.player import PlayerError, PlayerText, Position, Refus
 from pipeline_src.players.registry import make_player, maker_of, open_maker
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
-MARGIN_MS = 100.0
-"""Milliseconds that a move may take beyond its limit, as in matches."""
-GAME_MS = 100.0
-"""Milliseconds per move of the games that are played to their end."""
-BOARD_MS = 300.0
-"""Milliseconds of the move that is played on each board and by each rule."""
-ANSWER_S = 3.0
-"""Seconds for an answer that needs no search."""
-MOVES = 4
-"""Moves per limit. The first one may be late, as in matches."""
-Verdict = Literal["good", "note", "broken"]
-"""``note`` marks an optional feature that is missing."""
+MARGIN_MS = 100.0  # Milliseconds that a move may take beyond its limit, as in matches
+GAME_MS = 100.0  # Milliseconds per move of the games that are played to their end
+BOARD_MS = 300.0  # Milliseconds of the move that is played on each board and by each rule
+ANSWER_S = 3.0  # Seconds for an answer that needs no search
+MOVES = 4  # Moves per limit. The first one may be late, as in matches.
+Verdict = Literal["good", "note", "broken"]  # `note` marks an optional feature that is missing
 
 
 class Finding(NamedTuple):
@@ -203,12 +197,10 @@ def begins(answer: str, wanted: str) -> bool:
     return answer.upper().startswith(tuple(wanted.upper().split()))
 
 
-TURN_MS = 100
-"""Milliseconds of a move in the games of `BrainExaminer.at_once`."""
+TURN_MS = 100  # Milliseconds of a move in the games of `BrainExaminer.at_once`
 PAUSES_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Pauses before a command that are tried with an engine that refuses one without a pause, in milliseconds."""
-START_S = 30.0
-"""Seconds for the answer to a second START."""
+START_S = 30.0  # Seconds for the answer to a second START
 
 
 class BrainExaminer(Examiner):
@@ -294,14 +286,10 @@ class BrainExaminer(Examiner):
 class Go(NamedTuple):
     """A row of the table of ``go`` commands, each sent in the start position to an engine that has moved once."""
 
-    line: str
-    """The command; ``MOVES`` stands for two legal moves, of which one has to be the answer."""
-    then: str = ""
-    """Command that is sent `SILENT_S` later, after an ``isready`` that has to be answered."""
-    ms: float = 10_000.0
-    """Milliseconds from the last command until the move counts as late."""
-    needed: bool = True
-    """Whether a fault is ``broken``; otherwise the feature is optional, and a fault is a ``note``."""
+    line: str  # The command; `MOVES` stands for two legal moves, of which one has to be the answer
+    then: str = ""  # Command that is sent `SILENT_S` later, after an `isready` that has to be answered
+    ms: float = 10_000.0  # Milliseconds from the last command until the move counts as late
+    needed: bool = True  # Whether a fault is `broken`; otherwise the feature is optional, and a fault is a `note`
 
     @property
     def name(self) -> str:
@@ -328,8 +316,7 @@ GO = (
     Go("go movetime 200 searchmoves MOVES", ms=200, needed=False),
     Go("go searchmoves MOVES movetime 200", ms=200, needed=False),
 )
-SILENT_S = 0.5
-"""Seconds in which an engine that ponders, or searches without end, may not move."""
+SILENT_S = 0.5  # Seconds in which an engine that ponders, or searches without end, may not move
 
 
 class UciExaminer(Examiner):

@@ -22,12 +22,10 @@ class TimeControl:
 
     clock_ms: float | None = None
     """Time of each side for the whole game; None: each move is timed by itself, and the players see no clock."""
-    increment_ms: float = 0.0
-    """Time added after each move."""
+    increment_ms: float = 0.0  # Time added after each move
     nodes_per_ms: float = 0.0
     """Nodes charged as one millisecond. Above 0, the clock counts nodes, and results do not depend on the machine."""
-    margin_ms: float = 100.0
-    """Time by which a move may exceed the player's own limit, without a clock."""
+    margin_ms: float = 100.0  # Time by which a move may exceed the player's own limit, without a clock
 
 
 class GameClock:
@@ -75,10 +73,8 @@ class GameClock:
         return ""
 
 
-NO_ACTION = -1
-"""An action that is illegal in every position."""
-Ended = Literal["board"] | ErrorKind
-"""The end of a game: on the board, or by a forfeit."""
+NO_ACTION = -1  # An action that is illegal in every position
+Ended = Literal["board"] | ErrorKind  # The end of a game: on the board, or by a forfeit
 SIDES: tuple[Winner, Winner] = ("first", "second")
 POINTS: dict[Winner, tuple[float, float]] = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
 """Points of the first and of the second side, by winner."""
@@ -88,15 +84,11 @@ POINTS: dict[Winner, tuple[float, float]] = {"first": (1.0, 0.0), "draw": (0.5, 
 class Fixture:
     """A game to be played."""
 
-    first: str
-    """Text of the player of the first side, which begins unless ``start`` has the other one to move."""
+    first: str  # Text of the player of the first side, which begins unless `start` has the other one to move
     second: str
-    opening: tuple[int, ...]
-    """Legal actions that are played before the players take over."""
-    seed: tuple[int, ...]
-    """Seed of the game's random generator, which both players use."""
-    start: str = ""
-    """Position text before the opening; empty for the standard start position."""
+    opening: tuple[int, ...]  # Legal actions that are played before the players take over
+    seed: tuple[int, ...]  # Seed of the game's random generator, which both players use
+    start: str = ""  # Position text before the opening; empty for the standard start position
 
 
 @dataclass(frozen=True)
@@ -104,18 +96,14 @@ class PlayedGame:
     """One finished game."""
 
     fixture: Fixture
-    actions: tuple[int, ...]
-    """All actions, including the opening. An action that forfeited the game is left out."""
+    actions: tuple[int, ...]  # All actions, including the opening. An action that forfeited the game is left out.
     winner: Winner
     ended: Ended = "board"
-    detail: str = ""
-    """Reason of a forfeit: the number of the move, from 1, and the error."""
-    mover: int = 0
-    """Side of the first move after the opening."""
+    detail: str = ""  # Reason of a forfeit: the number of the move, from 1, and the error
+    mover: int = 0  # Side of the first move after the opening
     spent: tuple[float, ...] = ()
     """Cost of each move after the opening on the game's clock, including a forfeiting one; empty without a clock."""
-    notes: tuple[tuple[float, ...], ...] = ()
-    """Notes of the players on their moves (`Thought.note`)."""
+    notes: tuple[tuple[float, ...], ...] = ()  # Notes of the players on their moves (`Thought.note`)
 
     @property
     def began(self) -> int:

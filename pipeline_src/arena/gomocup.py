@@ -58,8 +58,7 @@ def resident_bytes() -> int:
         return most if sys.platform == "darwin" else most << 10
 
 
-ENDLESS_MS = 1e9
-"""A time of at least this is no limit."""
+ENDLESS_MS = 1e9  # A time of at least this is no limit
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -67,20 +66,14 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 class Settings:
     """Settings of a session, kept between its games. Times are in milliseconds; None is a time that was never sent."""
 
-    timeout_turn: float | None = None
-    """Time of a move; 0 is as fast as possible."""
-    timeout_match: float | None = None
-    """Time of a game; 0 is no limit."""
-    time_left: float | None = None
-    """Time left in the game, as last sent."""
+    timeout_turn: float | None = None  # Time of a move; 0 is as fast as possible
+    timeout_match: float | None = None  # Time of a game; 0 is no limit
+    time_left: float | None = None  # Time left in the game, as last sent
     max_memory: int = 0
     """Memory limit of the process in bytes; 0 is none. Searches get what the interpreter and the kernels leave."""
-    game_type: int = 0
-    """Opponent: 0 a person, 1 a program, 2 a tournament, 3 a tournament over a network."""
-    rule: int = 0
-    """Bits: 1 exactly five in a row wins, 2 the game continues after a win, 4 Renju, 8 Caro."""
-    folder: str = ""
-    """Folder for persistent files."""
+    game_type: int = 0  # Opponent: 0 a person, 1 a program, 2 a tournament, 3 a tournament over a network
+    rule: int = 0  # Bits: 1 exactly five in a row wins, 2 the game continues after a win, 4 Renju, 8 Caro
+    folder: str = ""  # Folder for persistent files
     level: int = 0
     """Level of the player on its board, 1 the weakest; 0 is the player's own strength. A setting of ours."""
 
@@ -127,8 +120,7 @@ def _number(name: str, text: str) -> int:
 # The board of a session, as the manager's commands build it.
 
 
-OWN, OTHER = 1, 2
-"""Third number of a stone in ``BOARD``."""
+OWN, OTHER = 1, 2  # Third number of a stone in `BOARD`
 
 
 @dataclass
@@ -277,12 +269,9 @@ class Board:
 # Values are in points of `search.gomoku.engine`; 400 points are a factor of e in the odds.
 
 
-SIDE = 9
-"""Side of the central square from which stones are drawn."""
-EVEN = 40.0
-"""Up to this absolute value, two stones are placed, because the search does not prefer a side clearly."""
-LEVEL = 15.0
-"""An absolute value of at most this ends the search for balanced stones."""
+SIDE = 9  # Side of the central square from which stones are drawn
+EVEN = 40.0  # Up to this absolute value, two stones are placed, because the search does not prefer a side clearly
+LEVEL = 15.0  # An absolute value of at most this ends the search for balanced stones
 NODES, DRAWN_NODES, DRAWS = 100_000, 20_000, 40
 """Without a time limit: positions searched for a choice, positions searched for each draw of stones, and draws."""
 
@@ -375,18 +364,14 @@ def _near_middle(state: GomokuState) -> list[int]:
 
 
 MARGIN_MS = 100.0
-END_S = 0.5
-"""Seconds to finish after ``END``. A manager kills a program that does not end within a second."""
+END_S = 0.5  # Seconds to finish after `END`. A manager kills a program that does not end within a second.
 MEMORY_SHARE = 0.8
 """Share of the remaining memory that searches may use. The rest is a reserve for memory that they allocate besides."""
-LEAST_MEMORY = 4 << 20
-"""Least memory of searches in bytes, however little of the manager's limit is left."""
-START_MS = 1000.0
-"""START waits for kernels for half of this time. Loading them from disk takes less, compiling more."""
+LEAST_MEMORY = 4 << 20  # Least memory of searches in bytes, however little of the manager's limit is left
+START_MS = 1000.0  # START waits for kernels for half of this time. Loading them from disk takes less, compiling more.
 UNJUDGED = (0, 1, 2)
 """First stones of swap2 while kernels are still being compiled: a corner, where they give little advantage."""
-NOT_EVERYWHERE = ("zero", "brain", "level")
-"""Players that do not play on every board."""
+NOT_EVERYWHERE = ("zero", "brain", "level")  # Players that do not play on every board
 
 
 class Session:

@@ -26,8 +26,7 @@ from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
 
-NUMBERED = 16
-"""The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen."""
+NUMBERED = 16  # The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen
 ALONE = Parallel(workers=1)
 
 
@@ -40,22 +39,16 @@ class MatchSpec:
     """
 
     game: str
-    a: str
-    """Text of player A; scores are reported for A."""
-    b: str
-    """Text of player B."""
-    games: int
-    """Number of games, even: each opening is played twice with the sides swapped."""
-    openings: str = "random:2"
-    """``random:PLIES``, ``level:PLIES`` (`level_openings`), ``none`` or a file (`read_openings`)."""
+    a: str  # Text of player A; scores are reported for A
+    b: str  # Text of player B
+    games: int  # Number of games, even: each opening is played twice with the sides swapped
+    openings: str = "random:2"  # `random:PLIES`, `level:PLIES` (`level_openings`), `none` or a file (`read_openings`)
     size: int = 10
-    variant: str | None = None
-    """Variant of the rules or the start position; None is the game's standard one."""
+    variant: str | None = None  # Variant of the rules or the start position; None is the game's standard one
     seed: int = 1
     clock: tuple[float, float] | None = None
     """Milliseconds per side and increment per move; without a clock, a player's own ``movetime`` is enforced."""
-    margin: float = 100.0
-    """Milliseconds that a move may take beyond its movetime."""
+    margin: float = 100.0  # Milliseconds that a move may take beyond its movetime
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
@@ -307,10 +300,8 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clo
 class Pairing(NamedTuple):
     """A match of colour-swapped pairs to be played."""
 
-    table: str
-    """Purpose of the match. Two players may meet for several purposes."""
-    a: str
-    """Name of player A; scores are reported for A."""
+    table: str  # Purpose of the match. Two players may meet for several purposes.
+    a: str  # Name of player A; scores are reported for A
     b: str
     pairs: int
 
@@ -319,10 +310,8 @@ class Pairing(NamedTuple):
 class Rules:
     """Length of a best-of match."""
 
-    best_of: int = 5
-    """Length of a match in games, odd."""
-    replays: int = 4
-    """Largest number of drawn games that are replayed."""
+    best_of: int = 5  # Length of a match in games, odd
+    replays: int = 4  # Largest number of drawn games that are replayed
 
     @property
     def needed(self) -> int:
@@ -348,8 +337,7 @@ class BestOf:
 
     a: str
     b: str
-    a_begins: bool
-    """Whether ``a`` has the first side in the first game."""
+    a_begins: bool  # Whether `a` has the first side in the first game
     games: list[PlayedGame] = field(default_factory=list)
 
     def a_is_first(self, number: int) -> bool:
@@ -374,13 +362,11 @@ class Event:
     """Everything that decides the games except the pairings. A match does not depend on the other matches."""
 
     board: Board
-    texts: Mapping[str, str]
-    """Players' texts by their names."""
+    texts: Mapping[str, str]  # Players' texts by their names
     openings: Sequence[tuple[int, ...]]
     seed: Sequence[int]
     parallel: Parallel = field(default_factory=Parallel)
-    journal: Journal | None = None
-    """Keeps finished games."""
+    journal: Journal | None = None  # Keeps finished games
 
     def play(self, pairings: Sequence[Pairing]) -> list[Match]:
         """Play all pairings, each from its own openings, none of them twice."""

@@ -23,13 +23,11 @@ from pipeline_src.players.registry import make_player
 class Opening:
     """Moves from a start position."""
 
-    start: str = ""
-    """Position text; empty for the standard start position."""
+    start: str = ""  # Position text; empty for the standard start position
     actions: tuple[int, ...] = ()
 
 
-ATTEMPTS = 1_000
-"""Number of draws of one opening after which the game counts as having no more openings."""
+ATTEMPTS = 1_000  # Number of draws of one opening after which the game counts as having no more openings
 
 
 def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:

@@ -23,8 +23,7 @@ class PersonGame:
     """One game. ``side`` is the person's side: 0 (first) or 1 (second)."""
 
     game: str
-    opponent: str
-    """Text of the player."""
+    opponent: str  # Text of the player
     side: int
     size: int
     variant: str
@@ -172,8 +171,7 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
 
 
 RESULTS = {"first": "1-0", "draw": "1/2-1/2", "second": "0-1", None: "*"}
-A_LINE = 10
-"""Move numbers per line."""
+A_LINE = 10  # Move numbers per line
 
 
 def game_text(record: GameRecord) -> str:

@@ -25,11 +25,9 @@ from pipeline_src.files import Row, finite
 # information.
 
 
-SCALE = math.log(10) / 400
-"""Slope of the logistic curve, per Elo point."""
+SCALE = math.log(10) / 400  # Slope of the logistic curve, per Elo point
 STEPS = 200
-PRECISION = 1e-9
-"""Largest change in the last iteration, in Elo."""
+PRECISION = 1e-9  # Largest change in the last iteration, in Elo
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ class Result:
 
     a: str
     b: str
-    points: float
-    """Points of ``a``: 1 for a win, 0.5 for a draw."""
+    points: float  # Points of `a`: 1 for a win, 0.5 for a draw
     games: int
 
 
@@ -48,8 +45,7 @@ class Rating:
     """Rating of one player, relative to the anchor."""
 
     elo: float
-    error: float
-    """Standard error; 0 for the anchor."""
+    error: float  # Standard error; 0 for the anchor
     games: int
 
     @property
@@ -149,10 +145,8 @@ def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
 # Analysis, 1947).
 
 
-PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Possible scores of a pair, the mean of its two games."""
-UNSEEN = 1e-3
-"""Count of a result that has not occurred, so that every mean is possible (as in fishtest)."""
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # Possible scores of a pair, the mean of its two games
+UNSEEN = 1e-3  # Count of a result that has not occurred, so that every mean is possible (as in fishtest)
 MOST_ELO = 2_000
 
 Verdict = Literal["H0", "H1", "undecided"]
@@ -168,10 +162,8 @@ class Sprt:
 
     elo0: float
     elo1: float
-    alpha: float = 0.05
-    """Probability of accepting H1 if H0 is true."""
-    beta: float = 0.05
-    """Probability of accepting H0 if H1 is true."""
+    alpha: float = 0.05  # Probability of accepting H1 if H0 is true
+    beta: float = 0.05  # Probability of accepting H0 if H1 is true
 
     def __post_init__(self) -> None:
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
@@ -268,8 +260,7 @@ def _tilt(shares: Sequence[float], mean: float) -> float:
     return (low + high) / 2
 
 
-Pair = tuple[PlayedGame, PlayedGame]
-"""The two games of an opening. ``a`` has the first side in the first game."""
+Pair = tuple[PlayedGame, PlayedGame]  # The two games of an opening. `a` has the first side in the first game.
 Status = Literal["finished", "decided", "interrupted", "incomplete"]
 """``finished``: all pairs were played. ``decided``: the sequential test ended the match. ``interrupted``: Ctrl-C.
 ``incomplete``: workers died, and their pairs are left out."""
@@ -322,26 +313,20 @@ class Standing:
 class SideFigures(NamedTuple):
     """Statistics of one player's moves. Means without data are NaN."""
 
-    mean_ms: float
-    """Mean milliseconds per move."""
+    mean_ms: float  # Mean milliseconds per move
     max_ms: float
-    first_max_ms: float
-    """Milliseconds of the longest first move of a game. Engines have extra time for it."""
+    first_max_ms: float  # Milliseconds of the longest first move of a game. Engines have extra time for it.
     moves_per_game: float
-    forfeits: dict[str, int]
-    """Number of games lost by forfeit, by reason: illegal, time, hang, crash, exit."""
+    forfeits: dict[str, int]  # Number of games lost by forfeit, by reason: illegal, time, hang, crash, exit
 
 
 class Forfeit(NamedTuple):
     """A game lost by forfeit."""
 
-    game: int
-    """Number of the game, from 1, as in the archive."""
-    player: int
-    """The loser: 0 is ``a``, 1 is ``b``."""
+    game: int  # Number of the game, from 1, as in the archive
+    player: int  # The loser: 0 is `a`, 1 is `b`
     kind: str
-    detail: str
-    """See `PlayedGame.detail`."""
+    detail: str  # See `PlayedGame.detail`
 
 
 class SprtFigures(NamedTuple):
@@ -351,8 +336,7 @@ class SprtFigures(NamedTuple):
     low: float
     high: float
     verdict: Verdict
-    pairs: int
-    """Number of pairs up to the one that decided."""
+    pairs: int  # Number of pairs up to the one that decided
 
 
 @dataclass
@@ -360,15 +344,11 @@ class Match:
     """A match as far as it was played. Scores are those of ``a``."""
 
     a: str
-    b: str
-    """Texts or names of the players."""
-    pairs: dict[int, Pair]
-    """Finished pairs by number."""
+    b: str  # Texts or names of the players
+    pairs: dict[int, Pair]  # Finished pairs by number
     status: Status = "finished"
-    sprt: Sprt | None = None
-    """Sequential test that ends the match once it is decided."""
-    unwritten: str = ""
-    """Why a file of the match could not be written; empty if all were."""
+    sprt: Sprt | None = None  # Sequential test that ends the match once it is decided
+    unwritten: str = ""  # Why a file of the match could not be written; empty if all were
 
     @classmethod
     def of(cls, a: str, b: str, games: Sequence[PlayedGame]) -> Self:

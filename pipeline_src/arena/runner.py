@@ -29,8 +29,7 @@ from pipeline_src.records.record import GameRecord
 # The players of this process. Each is made once and reused.
 
 
-MOST = 16
-"""Largest number of players that are kept. The least recently used ones are dropped."""
+MOST = 16  # Largest number of players that are kept. The least recently used ones are dropped.
 _PLAYERS: dict[tuple[Any, ...], Player] = {}
 
 
@@ -89,8 +88,7 @@ def dismiss() -> None:
         _PLAYERS.popitem()[1].close()
 
 
-LOCK_STEP = 32
-"""Largest number of games that are played in lock step. It changes no move."""
+LOCK_STEP = 32  # Largest number of games that are played in lock step. It changes no move.
 
 
 @dataclass(frozen=True)
@@ -99,12 +97,10 @@ class Board:
 
     game: str
     size: int
-    variant: str | None = None
-    """Variant of the game; None is the standard one."""
+    variant: str | None = None  # Variant of the game; None is the standard one
     control: TimeControl | None = None
     """With a time control, games are played one after the other; without, in lock step and untimed."""
-    logs: str = ""
-    """Folder for the standard error of other programs. No game depends on it."""
+    logs: str = ""  # Folder for the standard error of other programs. No game depends on it.
 
     def start(self, fen: str = "") -> Any:
         """Return the first position of a game: that of a text, or the standard one if the text is empty.

@@ -19,8 +19,7 @@ class Score:
     value: float
     low: float
     high: float
-    n: int
-    """Number of games, trials or positions."""
+    n: int  # Number of games, trials or positions
 
     def elo(self) -> tuple[float, float, float]:
         """Return (Elo difference, low, high) of a rate; infinite for rates of 0 or 1."""
@@ -127,18 +126,15 @@ def elo(score: float) -> float:
 # The reliability curve: win rates that were predicted, by ranges, against those that were observed.
 
 
-BINS = 10
-"""Number of ranges of the reliability curve: predicted win rates from 0 to 0.1, and so on."""
+BINS = 10  # Number of ranges of the reliability curve: predicted win rates from 0 to 0.1, and so on
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
     """Turns with predicted win rates in one range."""
 
-    predicted: float
-    """Mean of the predicted win rates."""
-    observed: Score
-    """Observed win rate."""
+    predicted: float  # Mean of the predicted win rates
+    observed: Score  # Observed win rate
 
 
 def reliability(

@@ -15,8 +15,7 @@ from pipeline_src.jit import Need, plainly, ready
 from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.search.clock import expected_plies, movetime_ms
 
-LONGEST = 1 << 16
-"""Longest line in bytes; a game of a hundred moves takes a thousand."""
+LONGEST = 1 << 16  # Longest line in bytes; a game of a hundred moves takes a thousand
 LAST_ANSWER_S = 10.0
 Write = Callable[[str], None]
 
@@ -79,10 +78,8 @@ def converse(
 # `Preparation`: compile kernels in the background of a conversation.
 
 
-MANY = 1 << 20
-"""Number of legal actions assumed for a position in which they are not counted."""
-SHARE = 0.5
-"""Share of a move's time to wait for the kernels. The rest is for the search."""
+MANY = 1 << 20  # Number of legal actions assumed for a position in which they are not counted
+SHARE = 0.5  # Share of a move's time to wait for the kernels. The rest is for the search.
 
 
 class Preparation:
@@ -151,8 +148,7 @@ def less_time(position: Position, bounds: Bounds, spent_ms: float) -> tuple[Posi
 # The thread in which an engine's player searches while another thread reads commands.
 
 
-PRESS_S = 0.002
-"""Seconds between repeated requests to stop: a search that is about to begin may miss the first one."""
+PRESS_S = 0.002  # Seconds between repeated requests to stop: a search that is about to begin may miss the first one
 Job = Callable[[], None]
 
 

@@ -135,10 +135,8 @@ def read_tournament(path: Path) -> Tournament:
 class NamedGame(NamedTuple):
     """A game of a tournament."""
 
-    number: int
-    """Number of the game, from 1, as in the archive."""
-    first: str
-    """Name of the player that moved first."""
+    number: int  # Number of the game, from 1, as in the archive
+    first: str  # Name of the player that moved first
     second: str
     played: PlayedGame
 
@@ -150,11 +148,9 @@ class Standings:
     names: list[str]
     matches: dict[tuple[str, str], Match]
     """Matches by the names of the two players. Scores are those of the first name."""
-    planned: int
-    """Largest number of games that the tournament can have."""
+    planned: int  # Largest number of games that the tournament can have
     status: Status = "finished"
-    unwritten: str = ""
-    """Why a file could not be written; empty if all were."""
+    unwritten: str = ""  # Why a file could not be written; empty if all were
 
     @property
     def games(self) -> list[NamedGame]:

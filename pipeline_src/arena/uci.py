@@ -85,12 +85,9 @@ class GoCommand:
     numbers: dict[str, float] = field(default_factory=dict)
     infinite: bool = False
     ponder: bool = False
-    moves: list[str] = field(default_factory=list)
-    """Texts of ``searchmoves``."""
-    actions: tuple[int, ...] = ()
-    """Legal ones among them, from `read_moves`."""
-    complaints: list[str] = field(default_factory=list)
-    """Messages about words that could not be read and were ignored."""
+    moves: list[str] = field(default_factory=list)  # Texts of `searchmoves`
+    actions: tuple[int, ...] = ()  # Legal ones among them, from `read_moves`
+    complaints: list[str] = field(default_factory=list)  # Messages about words that could not be read and were ignored
 
     def place(self, placed: Placed, side: int, rng: np.random.Generator, overhead_ms: float) -> Position:
         """Return the position for the player of ``side``, with ``overhead_ms`` of its clock reserved for delays."""
@@ -229,8 +226,7 @@ def exact_words(value: float) -> str:
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
 HASH_MIB, MOST_HASH_MIB = 64, 4096
-MOST_LINES = 50
-"""Largest number of lines of an analysis (MultiPV)."""
+MOST_LINES = 50  # Largest number of lines of an analysis (MultiPV)
 
 
 class Session:

@@ -14,8 +14,7 @@ MATCH_EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --move
 
 LEVEL_FROM = 9
 """Smallest board of Gomoku with level openings by default; on smaller ones the first player wins from nearly all."""
-FORFEITS = 6
-"""Largest number of forfeits that are described below the table."""
+FORFEITS = 6  # Largest number of forfeits that are described below the table
 
 
 def match(
@@ -176,10 +175,8 @@ if TYPE_CHECKING:
     from pipeline_src.arena.result import Standing
     from pipeline_src.arena.tournament import Standings
 
-TOURNAMENT_FORFEITS = 12
-"""Largest number of forfeits that are described below the table."""
-PIPED_WIDTH = 140
-"""Columns of output that goes to a file or another program."""
+TOURNAMENT_FORFEITS = 12  # Largest number of forfeits that are described below the table
+PIPED_WIDTH = 140  # Columns of output that goes to a file or another program
 TOURNAMENT_EXAMPLE = """FILE is YAML, e.g. {game: gomoku, games: 20, movetime: 300, openings: "random:2",
 format: round_robin, players: {engine: engine, mcts: mcts, other: "brain:./pbrain-engine"}};
 all keys: docs/how-to/run-a-tournament.md.

@@ -14,8 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import this_code
 from pipeline_src.project.profile import profile_names
 
-WORDS_WIDTH = 16
-"""Columns below which a figure's words are not squeezed."""
+WORDS_WIDTH = 16  # Columns below which a figure's words are not squeezed
 
 
 def profile(name: str = typer.Argument(..., help=f"Profile: {', '.join(profile_names())}.")) -> None:
@@ -270,10 +269,8 @@ if TYPE_CHECKING:
 COMPARE_EXAMPLE = (
     "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
 )
-MOST_METRICS = 40
-"""Largest number of other metrics without ``--all``."""
-PIPED_WIDTH = 140
-"""Width of output to a file or another program, in columns."""
+MOST_METRICS = 40  # Largest number of other metrics without `--all`
+PIPED_WIDTH = 140  # Width of output to a file or another program, in columns
 
 
 def compare(

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-MOST = 10_000
-"""Width in columns in which every table has room."""
+MOST = 10_000  # Width in columns in which every table has room
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -33,8 +33,7 @@ def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
 # Ranks of boards of stones in position texts: ``x`` black, ``o`` white, a number for a run of empty points.
 
 
-_SHOWN = 700
-"""Number of characters of a bad text that an error message quotes: more than any board needs."""
+_SHOWN = 700  # Number of characters of a bad text that an error message quotes: more than any board needs
 
 
 class FenError(ZugwerkError):

@@ -28,8 +28,7 @@ from numba.extending import lower_builtin, type_callable
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import this_code
 
-TRIED = ("0.68",)
-"""Releases of numba with which compilation in parts was tried."""
+TRIED = ("0.68",)  # Releases of numba with which compilation in parts was tried
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -178,8 +177,7 @@ def _chosen_in(modules: Collection[str], firsts: Collection[type]) -> Iterator[s
 class Need(NamedTuple):
     """A kernel that Python is going to call, and arguments of the types that it will be called with."""
 
-    kernel: Any
-    """Made by `njit`; or a function of `games.kernels` and its like, which picks one by its first argument."""
+    kernel: Any  # Made by `njit`; or a function of `games.kernels` and its like, which picks one by its first argument
     arguments: tuple[Any, ...]
 
 

@@ -34,11 +34,9 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import cache_root, digest, this_code
 
 FOLDER = cache_root() / "kernels"
-KEEP_S = 30 * 24 * 3600
-"""Seconds without use after which a kernel is removed."""
+KEEP_S = 30 * 24 * 3600  # Seconds without use after which a kernel is removed
 TOUCH_S = 24 * 3600
-STARTED_NS = time.time_ns()
-"""Code that was edited later is not the code that this process runs."""
+STARTED_NS = time.time_ns()  # Code that was edited later is not the code that this process runs
 
 ModulesRun = Callable[[str, frozenset[type]], tuple[str, ...]]
 """Modules whose code the functions of a module may run for states of some classes."""
@@ -188,8 +186,7 @@ class _BorrowedOnly(AnalysisPass):
         return False
 
 
-VIEWS = ("array.reshape", "array.view")
-"""Methods of which it is so, see `pipeline_src.jit.borrows`."""
+VIEWS = ("array.reshape", "array.view")  # Methods of which it is so, see `pipeline_src.jit.borrows`
 
 
 class Part(registry.CPUDispatcher):
@@ -396,8 +393,7 @@ class PartCache(KernelCache):
         library.file_name, _LIBRARIES[name] = name, library
 
 
-_LIBRARIES: dict[str, PartLibrary] = {}
-"""Libraries of this process by file name."""
+_LIBRARIES: dict[str, PartLibrary] = {}  # Libraries of this process by file name
 
 
 def owners(kind: Any) -> Iterator[type]:

@@ -30,11 +30,9 @@ def sha256_of(path: Path) -> str:
 class ArrayFolder:
     """A kind of data set; errors name the file and the stage that makes it."""
 
-    format: str
-    """Its name in manifests, behind ``zugwerk``."""
+    format: str  # Its name in manifests, behind `zugwerk`
     version: int
-    keys: tuple[str, ...]
-    """Keys of a manifest, besides ``format``, ``version`` and ``sha256``."""
+    keys: tuple[str, ...]  # Keys of a manifest, besides `format`, `version` and `sha256`
     stage: str
 
     def read_manifest(self, folder: Path) -> dict[str, Any]:

@@ -38,10 +38,8 @@ Rows = TypeVar("Rows")
 class Share(NamedTuple):
     """A process among those that train together."""
 
-    rank: int = 0
-    """Number of the process, from 0."""
-    world: int = 1
-    """Number of processes."""
+    rank: int = 0  # Number of the process, from 0
+    world: int = 1  # Number of processes
 
     def of(self, rows: Rows) -> Rows:
         """This process's part of rows that all know: each ``world``-th."""
@@ -125,10 +123,8 @@ def _together() -> bool:
 class Resumed(NamedTuple):
     """Where a training resumes."""
 
-    path: Path | None = None
-    """Its checkpoint; None at the start."""
-    step: int = 0
-    """Number of steps that were trained before."""
+    path: Path | None = None  # Its checkpoint; None at the start
+    step: int = 0  # Number of steps that were trained before
 
 
 def lap_checkpoints(folder: Path) -> ModelCheckpoint:

@@ -13,10 +13,8 @@ from torch import Tensor, nn
 from pipeline_src.errors import ZugwerkError
 
 Floats = npt.NDArray[np.float64]
-Shape = Sequence[str | int]
-"""Lengths of axes; a name stands for any length."""
-OPSET, FORMAT = 17, 8
-"""Versions of ONNX, old enough for every runtime in use."""
+Shape = Sequence[str | int]  # Lengths of axes; a name stands for any length
+OPSET, FORMAT = 17, 8  # Versions of ONNX, old enough for every runtime in use
 
 
 class OnnxGraph:

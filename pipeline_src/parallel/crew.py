@@ -18,14 +18,11 @@ from typing import Any, NamedTuple, Protocol
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import Code
 
-ATTEMPTS = 3
-"""Number of attempts at a task. A task that ended this many workers is given up."""
+ATTEMPTS = 3  # Number of attempts at a task. A task that ended this many workers is given up.
 BATCH_S = 10.0
 """Seconds that a batch should take: long compared with the cost of sending it, and short enough to lose in a kill."""
-QUICK_S = 0.1
-"""Batches shorter than this many seconds are quick: sending the next one takes about as long."""
-SHARES = 4
-"""Divisor of a worker's share of the waiting tasks, the largest batch, so that all workers end together."""
+QUICK_S = 0.1  # Batches shorter than this many seconds are quick: sending the next one takes about as long
+SHARES = 4  # Divisor of a worker's share of the waiting tasks, the largest batch, so that all workers end together
 Task = tuple[Any, ...]
 Function = Callable[[list[Task]], list[Any]]
 """Returns one result for each task of a batch. It can be pickled, and so can the arguments and the results."""
@@ -40,10 +37,8 @@ class Batches:
         """``together`` tasks are quicker in one batch than in several; with 0 each task is a batch."""
         self.tasks, self.together = tasks, together
         self._waiting, self._again = deque(range(len(tasks))), deque[list[int]]()
-        self._seconds = 0.0
-        """Seconds of a task in the last finished batch; 0 before the first one."""
-        self.quick = False
-        """Whether the last finished batch took so little time that sending it matters."""
+        self._seconds = 0.0  # Seconds of a task in the last finished batch; 0 before the first one
+        self.quick = False  # Whether the last finished batch took so little time that sending it matters
 
     def __bool__(self) -> bool:
         return bool(self._waiting or self._again)
@@ -106,10 +101,8 @@ class Crew(Protocol):
 
 LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow", "dask", "distributed")
 """Libraries with versions that results may depend on, and libraries that carry tasks and results."""
-VISIBLE_S = 5.0
-"""Seconds that a network file system may take to show a new file."""
-SOURCES = Code().digest_of_all()
-"""Digest of all first-party code as this process loaded it."""
+VISIBLE_S = 5.0  # Seconds that a network file system may take to show a new file
+SOURCES = Code().digest_of_all()  # Digest of all first-party code as this process loaded it
 
 _ADMITTED: set[str] = set()
 
@@ -117,10 +110,8 @@ _ADMITTED: set[str] = set()
 class Ticket(NamedTuple):
     """Requirements for a worker."""
 
-    folder: str
-    """Base folder of the tasks' paths: the working folder of the sender."""
-    token: str
-    """Name of a file in `token_folder`."""
+    folder: str  # Base folder of the tasks' paths: the working folder of the sender
+    token: str  # Name of a file in `token_folder`
     versions: dict[str, str]
 
 

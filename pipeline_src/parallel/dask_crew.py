@@ -16,16 +16,12 @@ from typing import Any
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.crew import Batches, Function, Results, Task, Ticket, admit, issue, timed, withdraw
 
-CONNECT_S = 60
-"""Seconds to find the scheduler, and then a worker."""
-EMPTY_S = 180
-"""Seconds for which a cluster may be without a worker."""
-LOOK_S = 5
-"""Seconds between two looks at the cluster."""
+CONNECT_S = 60  # Seconds to find the scheduler, and then a worker
+EMPTY_S = 180  # Seconds for which a cluster may be without a worker
+LOOK_S = 5  # Seconds between two looks at the cluster
 AHEAD, LEAST = 2, 32
 """Batches that are sent for each worker, and the least number for all workers while batches are quick."""
-TURNS = 10
-"""Times that a batch may come to a worker that is not admitted, such as one that has just joined."""
+TURNS = 10  # Times that a batch may come to a worker that is not admitted, such as one that has just joined
 log = logging.getLogger(__name__)
 
 

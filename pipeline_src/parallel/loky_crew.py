@@ -20,14 +20,10 @@ from typing import Any
 from pipeline_src.orphans import end_with_parent
 from pipeline_src.parallel.crew import ATTEMPTS, Batches, Function, Results, Task, timed
 
-IDLE_S = 300
-"""Seconds after which a worker without a task ends; it is restarted for the next one."""
-END_S = 5
-"""Seconds in which a worker may release its resources."""
-LOOK_S = 0.5
-"""Seconds between two checks of a worker that its parent is alive."""
-HELD = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
-"""Signals that end a program, and may raise where they arrive."""
+IDLE_S = 300  # Seconds after which a worker without a task ends; it is restarted for the next one
+END_S = 5  # Seconds in which a worker may release its resources
+LOOK_S = 0.5  # Seconds between two checks of a worker that its parent is alive
+HELD = signal.SIGHUP, signal.SIGTERM, signal.SIGINT  # Signals that end a program, and may raise where they arrive
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 """A worker has one core, as on the clusters."""
 log = logging.getLogger(__name__)

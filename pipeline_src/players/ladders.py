@@ -15,10 +15,8 @@ from pipeline_src.players.player import OneBoard, PlayerText
 from pipeline_src.project.params import Count, Items, Params, Positive, Text, build, read_tree
 
 FILE = Path(__file__).with_name("levels.yaml")
-ANCHOR_ELO = 1500
-"""Elo of each ladder's anchor."""
-LENT = range(9, 26)
-"""Sizes of the boards to which ladders lend their levels."""
+ANCHOR_ELO = 1500  # Elo of each ladder's anchor
+LENT = range(9, 26)  # Sizes of the boards to which ladders lend their levels
 
 
 class Level(Params):

@@ -16,10 +16,8 @@ IN_A_TEXT = {"true or false": "0 or 1", "mapping": "text", "list of text": "text
 class Option(NamedTuple):
     """An option of a player."""
 
-    name: str
-    """The name, such as ``nodes``, or ``:MODEL`` for the value after the colon, which has no key."""
-    also: str
-    """Another name of the option."""
+    name: str  # The name, such as `nodes`, or `:MODEL` for the value after the colon, which has no key
+    also: str  # Another name of the option
     type: str
     default: str
     meaning: str
@@ -29,10 +27,8 @@ class Listed(NamedTuple):
     """A player."""
 
     game: str
-    name: str
-    """Name at the start of a player's text."""
-    with_options: list[str]
-    """Options that select this player among several of the same name; none for the usual one."""
+    name: str  # Name at the start of a player's text
+    with_options: list[str]  # Options that select this player among several of the same name; none for the usual one
     meaning: str
     example: str
     options: list[Option]

@@ -20,8 +20,7 @@ from pipeline_src.project.params import Count, Digest, Items, Params, Positive, 
 FOLDER = Path(__file__).parents[1] / "nets"
 ENDINGS, INT8, CARD = (".onnx", ".lines"), ".int8.onnx", ".yaml"
 """Endings of the file of a net, of the same in 8-bit integers, and of its card."""
-MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20
-"""Largest size of a packaged file, and of all of them."""
+MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20  # Largest size of a packaged file, and of all of them
 
 
 class CardInt8(Params):

@@ -23,14 +23,10 @@ class Position:
     """An unfinished game, as seen by the player of the side to move."""
 
     state: Any
-    rng: np.random.Generator
-    """The game's own random generator."""
-    start: Any = None
-    """The first state of the game, if it is known."""
-    actions: tuple[int, ...] = ()
-    """All actions since ``start``."""
-    clock: Clock | None = None
-    """The game's clock, if it has one."""
+    rng: np.random.Generator  # The game's own random generator
+    start: Any = None  # The first state of the game, if it is known
+    actions: tuple[int, ...] = ()  # All actions since `start`
+    clock: Clock | None = None  # The game's clock, if it has one
 
 
 @dataclass(frozen=True)
@@ -40,10 +36,8 @@ class Bounds:
     depth: int | None = None
     nodes: int | None = None
     movetime_ms: float | None = None
-    infinite: bool = False
-    """Whether to search until stopped."""
-    lines: int = 1
-    """Number of best actions that reports have lines for; see `Limit.lines`."""
+    infinite: bool = False  # Whether to search until stopped
+    lines: int = 1  # Number of best actions that reports have lines for; see `Limit.lines`
     actions: tuple[int, ...] = ()
     """Actions that may be chosen; see `Limit.actions`. Other searches and players without one choose from all."""
 
@@ -53,10 +47,8 @@ class Thought:
     """A move that a player has chosen, with the result of its search."""
 
     action: int
-    found: SearchResult | None = None
-    """The last report of the search; None for a player that does not search."""
-    nodes: int = 0
-    """Cost of the move on a clock of nodes."""
+    found: SearchResult | None = None  # The last report of the search; None for a player that does not search
+    nodes: int = 0  # Cost of the move on a clock of nodes
     note: tuple[float, ...] | None = None
     """Numbers about the move that are kept with the game (`arena.game.PlayedGame.notes`)."""
 
@@ -178,8 +170,7 @@ class PlayerText:
     """
 
     name: str
-    value: str
-    """The value after the colon that has no key, often a path; empty if missing."""
+    value: str  # The value after the colon that has no key, often a path; empty if missing
     options: dict[str, str]
     raw: str = field(default="", compare=False)
     """``value`` with its quotes, for command lines, which are split as by a shell."""
@@ -356,8 +347,7 @@ class RefusalError(PlayerError):
 # Units of players' values: mean results, which say the win rate, or points.
 
 
-RATES = ("zero", "mcts", "puct", "nets")
-"""Players with values from -1 to 1."""
+RATES = ("zero", "mcts", "puct", "nets")  # Players with values from -1 to 1
 
 
 def by_results(text: str) -> bool:

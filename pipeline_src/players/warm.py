@@ -15,12 +15,10 @@ class Warmed(NamedTuple):
     """Numbers of kernels that were needed and compiled."""
 
     game: str
-    needed: int
-    """Kernels of the rules and of all players. A shared kernel counts once."""
+    needed: int  # Kernels of the rules and of all players. A shared kernel counts once.
     compiled: int
     seconds: float
-    left_out: list[str]
-    """Players that cannot be made on this machine, each with the reason."""
+    left_out: list[str]  # Players that cannot be made on this machine, each with the reason
 
 
 def texts_of(game: str) -> list[str]:

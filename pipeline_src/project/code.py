@@ -44,12 +44,9 @@ _NAMED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
 class Source(NamedTuple):
     """A source file."""
 
-    digest: str
-    """SHA-256 of its text without comments, docstrings and blank lines, in hex."""
-    names: tuple[str, ...]
-    """Dotted names that it imports or starts; of modules, or of names in them."""
-    changed_ns: int = 0
-    """Time of the file's last change, from the file system."""
+    digest: str  # SHA-256 of its text without comments, docstrings and blank lines, in hex
+    names: tuple[str, ...]  # Dotted names that it imports or starts; of modules, or of names in them
+    changed_ns: int = 0  # Time of the file's last change, from the file system
 
 
 def home() -> Path:

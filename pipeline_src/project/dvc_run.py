@@ -98,8 +98,7 @@ _ABSENT = re.compile(r"failed to reproduce '(?P<stage>.+)': \[Errno 2\] No such 
 """DVC's words where a file or folder that a stage reads is not there."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
-NO_LIMIT_S = 1e8
-"""Longest time limit; timers take no endless one."""
+NO_LIMIT_S = 1e8  # Longest time limit; timers take no endless one
 TAIL_LINES = 30
 
 State = Literal["ran", "restored", "up to date"]

@@ -11,8 +11,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
-CODE = "code"
-"""The stage that writes the digests of the others' code; every edit of a source or of the params runs it."""
+CODE = "code"  # The stage that writes the digests of the others' code; every edit of a source or of the params runs it
 _PLACE = re.compile(r"\$\{\s*([\w.]+)\s*\}")
 
 
@@ -21,15 +20,12 @@ class Stage:
     """A stage, or all stages of a `foreach`."""
 
     name: str
-    module: str
-    """The first-party module that its command runs."""
+    module: str  # The first-party module that its command runs
     listed: Mapping[str, frozenset[str]]
     """Keys of params.yaml among its params, by target: the stage itself, or each member of the `foreach`."""
-    filled_in: Mapping[str, frozenset[str]]
-    """Keys whose values are part of a target's command, paths or params."""
+    filled_in: Mapping[str, frozenset[str]]  # Keys whose values are part of a target's command, paths or params
     deps: tuple[str, ...]
-    outs: tuple[str, ...]
-    """Outputs, metrics and plots. In paths, ``*`` stands for a value that DVC fills in."""
+    outs: tuple[str, ...]  # Outputs, metrics and plots. In paths, `*` stands for a value that DVC fills in.
 
     def keys_of(self, target: str = "") -> frozenset[str]:
         """Keys that a target depends on; without a target, those of all."""

@@ -28,8 +28,7 @@ FILES = (
 )  # fmt: skip
 INSTALLED = {"flows": "flows", ".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
-SOURCES = "deps: [pipeline_src, spiders, params.yaml]"
-"""Dependencies of the stage ``code`` in a clone."""
+SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
 _IN_PACKAGE = re.compile(r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n", re.MULTILINE)
 """Dependencies on files of the package."""
 DVC_STATE = "dvc"

@@ -25,8 +25,7 @@ PARAMS_FILE = Path("params.yaml")
 MOST_WORKERS = "ZUGWERK_WORKERS"
 """Environment variable with the largest number of processes on this machine, for any params. `zugwerk repro`
 divides the cores among the stages that run at the same time."""
-KEYS_READ: set[str] = set()
-"""Keys of params files that this process has read; a key includes all keys below it."""
+KEYS_READ: set[str] = set()  # Keys of params files that this process has read; a key includes all keys below it
 
 T = typing.TypeVar("T")
 
@@ -46,8 +45,7 @@ def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-"""SHA-256 in hexadecimal digits."""
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # SHA-256 in hexadecimal digits
 Even = Annotated[int, Field(ge=2, multiple_of=2)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
@@ -155,16 +153,11 @@ def build(kind: type[T], values: Any, key: str, path: str) -> T:
 class Fault:
     """One wrong value and its key."""
 
-    error: str
-    """Pydantic's name of the error."""
-    owner: str
-    """Key of the innermost model around the value, a dot before each name."""
-    name: str
-    """Key of the value in there, likewise; empty where the model itself is wrong."""
-    known: tuple[str, ...]
-    """The fields of that model."""
-    kind: Any
-    """The type that the value should have."""
+    error: str  # Pydantic's name of the error
+    owner: str  # Key of the innermost model around the value, a dot before each name
+    name: str  # Key of the value in there, likewise; empty where the model itself is wrong
+    known: tuple[str, ...]  # The fields of that model
+    kind: Any  # The type that the value should have
     value: Any
     refusal: str
     """Why a value of this type is refused, ``must be at least 1``, or of a model a whole sentence; else empty."""

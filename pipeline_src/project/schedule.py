@@ -30,10 +30,8 @@ from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 class Places(NamedTuple):
     """Number of places that a target takes."""
 
-    least: int = 1
-    """Threads of a training; their number affects its result."""
-    most: int = 1
-    """Processes that share the tasks, if there is room; results do not depend on them."""
+    least: int = 1  # Threads of a training; their number affects its result
+    most: int = 1  # Processes that share the tasks, if there is room; results do not depend on them
 
 
 class Outcome(NamedTuple):
@@ -70,14 +68,11 @@ class Schedule:
         self.before, self.jobs, self.forced = before, jobs, forced
         self.places = {target: (places or {}).get(target.partition("@")[0], Places()) for target in before}
         self.changed = set(changed | forced)
-        self.reported = set(changed)
-        """Targets that DVC reported changed."""
+        self.reported = set(changed)  # Targets that DVC reported changed
         self.doubtful: set[str] = set()
         """Targets that DVC reported unchanged before a target that they depend on was made."""
-        self.taken: dict[str, int] = {}
-        """Places of each running target."""
-        self.since: dict[str, float] = {}
-        """Start of each running target by the monotonic clock, in seconds."""
+        self.taken: dict[str, int] = {}  # Places of each running target
+        self.since: dict[str, float] = {}  # Start of each running target by the monotonic clock, in seconds
         self.outcomes: dict[str, Outcome] = {}
         self.known = {target: value for target, value in (seconds or {}).items() if target in before}
         self.after: dict[str, set[str]] = {target: set() for target in before}
@@ -335,8 +330,7 @@ class Scheduler:
             ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read.
         """
         self.checkout, self.children = checkout, children
-        self.beside: list[str] = []
-        """Targets that were running when the first one failed, and finished."""
+        self.beside: list[str] = []  # Targets that were running when the first one failed, and finished
         graph = children.submit(read_targets, checkout, children)
         status = None if force else children.submit(changed_targets, (), checkout, children)
         params = read_tree(checkout / PARAMS_FILE)

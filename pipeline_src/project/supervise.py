@@ -24,11 +24,9 @@ from pathlib import Path
 
 import psutil
 
-GRACE_S = 5.0
-"""Grace period in seconds, in which a tree may end by itself."""
+GRACE_S = 5.0  # Grace period in seconds, in which a tree may end by itself
 
-LAST_GRACE_S = 2.0
-"""Grace period in seconds of the command itself, after its children were killed."""
+LAST_GRACE_S = 2.0  # Grace period in seconds of the command itself, after its children were killed
 
 POLL_S = 0.05
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -84,8 +82,7 @@ class Tree:
         no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
         restored = [signal.SIGPIPE, signal.SIGXFSZ]  # Python ignores these two, and a child would inherit that
         self.child = os.posix_spawnp(command[0], command, os.environ, file_actions=[no_input], setsigdef=restored)
-        self.status: int | None = None
-        """The command's exit status (128 + n if signal n ended it); None while it runs."""
+        self.status: int | None = None  # The command's exit status (128 + n if signal n ended it); None while it runs
 
     def reap(self) -> None:
         """Reap every process that has ended, including adopted ones."""

@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 from pipeline_src.project.params import Params, Whole
 
 PACKAGE = Path(__file__).parents[1]
-DECLARATION = "declaration"
-"""Name of the module, which has the `System` as ``SYSTEM``."""
-Words = Callable[[Mapping[str, Any]], str]
-"""Makes a description from the tree of params.yaml."""
+DECLARATION = "declaration"  # Name of the module, which has the `System` as `SYSTEM`
+Words = Callable[[Mapping[str, Any]], str]  # Makes a description from the tree of params.yaml
 
 
 @dataclass(frozen=True)
@@ -25,10 +23,8 @@ class Counted:
     """Words on the data of a figure: those with a count above 0 in a metrics file."""
 
     path: str
-    key: str
-    """Dotted path of the counts in the file."""
-    words: Mapping[str, str]
-    """Words by the keys of the counts."""
+    key: str  # Dotted path of the counts in the file
+    words: Mapping[str, str]  # Words by the keys of the counts
 
 
 @dataclass(frozen=True)
@@ -38,22 +34,15 @@ class Figure:
     In ``path``, ``{section.key}`` stands for the value in params.yaml.
     """
 
-    words: str
-    """Description for tables."""
+    words: str  # Description for tables
     unit: str
-    path: str = ""
-    """Metrics file of the graph; empty if only committed measurements have the figure."""
-    key: str = ""
-    """Dotted path of the value in the file."""
-    stage: str = ""
-    """DVC stage that makes the file."""
+    path: str = ""  # Metrics file of the graph; empty if only committed measurements have the figure
+    key: str = ""  # Dotted path of the value in the file
+    stage: str = ""  # DVC stage that makes the file
     published: float | None = None
-    data: str | Counted | Words = ""
-    """Origin of the data, in words."""
-    timing: str = ""
-    """Key in `generation_times.figures`, in place of a metrics file."""
-    times: str = ""
-    """File of times with the key, in place of a metrics file."""
+    data: str | Counted | Words = ""  # Origin of the data, in words
+    timing: str = ""  # Key in `generation_times.figures`, in place of a metrics file
+    times: str = ""  # File of times with the key, in place of a metrics file
     player: Words | None = None
     """The player that the graph measures, in words. An older measurement by other code
     comes after all others of such a figure."""
@@ -69,18 +58,12 @@ class Claim(NamedTuple):
 
     words: str
     figure: str
-    bar: float | str
-    """The published value of the figure, or, if none is printed, the figure that takes its place."""
-    reason: str
-    """Remark on the verdict."""
-    missed: str = ""
-    """Why it was not reached, if it was not; by default `reason`."""
-    run: str = ""
-    """The figure to show of a run that lacks the deciding one."""
-    bar_words: str = ""
-    """Name of the figure of ``bar``, if it is one."""
-    less: bool = False
-    """Whether less is better."""
+    bar: float | str  # The published value of the figure, or, if none is printed, the figure that takes its place
+    reason: str  # Remark on the verdict
+    missed: str = ""  # Why it was not reached, if it was not; by default `reason`
+    run: str = ""  # The figure to show of a run that lacks the deciding one
+    bar_words: str = ""  # Name of the figure of `bar`, if it is one
+    less: bool = False  # Whether less is better
     outcomes: tuple[str, str] = ("beaten", "reproduced")
     """The verdicts on a value beyond the bar, and on one that does not differ from it."""
 
@@ -88,53 +71,41 @@ class Claim(NamedTuple):
 class Boards(NamedTuple):
     """Boards of the report: positions and games that the stage report_positions chooses."""
 
-    params: type[Any]
-    """Model of the system's key in section ``report_positions``."""
+    params: type[Any]  # Model of the system's key in section `report_positions`
     function: str
     """``module:function`` from these params to a function that makes the list of `positions.file.Example`s; it takes
     a function from names to generators of random numbers."""
-    about: str = ""
-    """Description of the key; by default the docstring of the model."""
+    about: str = ""  # Description of the key; by default the docstring of the model
 
 
 class Flow(NamedTuple):
     """The system's flow in Prefect; it and its deployment have the system's name, with hyphens."""
 
-    summary: str
-    """Text above the flow's form in the browser."""
-    deployment: str
-    """Description of the deployment ``local``."""
-    crawls: bool = False
-    """Whether its stages include a crawl, which the flow can let fetch new games."""
+    summary: str  # Text above the flow's form in the browser
+    deployment: str  # Description of the deployment `local`
+    crawls: bool = False  # Whether its stages include a crawl, which the flow can let fetch new games
 
 
 @dataclass(frozen=True)
 class System:
     """A published system, or a part of the engine with figures of its own."""
 
-    name: str
-    """Name of docs/measured/NAME.json, of the flow, in tables of figures, and of a published system's folder."""
+    name: str  # Name of docs/measured/NAME.json, of the flow, in tables of figures, and of a published system's folder
     title: str
     summary: str
-    page: str
-    """Page below docs/."""
-    figures: Mapping[str, Figure]
-    """Headline figures by name."""
-    source: str = ""
-    """The publication; empty for a system of our own."""
+    page: str  # Page below docs/
+    figures: Mapping[str, Figure]  # Headline figures by name
+    source: str = ""  # The publication; empty for a system of our own
     word: str = ""
     """First word of its stages and of its sections of params.yaml, and name of its folders below artifacts/reports and
     the others; empty if it has no stages."""
-    claim: Claim | None = None
-    """Claim of the publication; None for a system of our own."""
+    claim: Claim | None = None  # Claim of the publication; None for a system of our own
     metrics: tuple[str, ...] = ()
     """Figures of the graph that DVC shows as metrics: few, since its tables have a column for each number."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The model of each of its sections of params.yaml; the names in `Named` ones are the user's own."""
-    charts: str = ""
-    """``module:function`` from a checkout to its charts, None for each without data."""
-    pictures: tuple[str, ...] = ()
-    """Names of the charts that pages below docs show."""
+    charts: str = ""  # `module:function` from a checkout to its charts, None for each without data
+    pictures: tuple[str, ...] = ()  # Names of the charts that pages below docs show
     boards: Boards | None = None
     matches: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the committed matches by their keys. A match without one is shown by its key."""

@@ -26,12 +26,9 @@ _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
 class Verified(NamedTuple):
     """Result of the check."""
 
-    read: int
-    """Number of files read."""
-    removed: list[Path]
-    """Damaged files that were removed from the cache, because their bytes did not match their names."""
-    different: list[Path]
-    """Outputs with bytes that differ from dvc.lock."""
+    read: int  # Number of files read
+    removed: list[Path]  # Damaged files that were removed from the cache, because their bytes did not match their names
+    different: list[Path]  # Outputs with bytes that differ from dvc.lock
 
 
 def verify(project: Path = Path()) -> Verified:

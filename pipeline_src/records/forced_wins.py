@@ -17,8 +17,7 @@ from pipeline_src.files import read_text
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 
-PACKAGED = Path(__file__).with_suffix(".jsonl")
-"""The collection that comes with the package, the shortest wins first."""
+PACKAGED = Path(__file__).with_suffix(".jsonl")  # The collection that comes with the package, the shortest wins first
 RANGES = ((3, 5), (6, 9), (10, 15), (16, 25))
 """Ranges of distances by which results are reported. Longer distances form one more range."""
 

@@ -26,36 +26,26 @@ _OTHER = np.array([0, 2, 1, ANY], np.int8)
 class Continuation(NamedTuple):
     """A move played in the pattern, on one of its points."""
 
-    colour: int
-    """0 Black, 1 White, as the pattern has the colours."""
-    points: tuple[int, ...]
-    """Where, row * N + column; several if symmetries of the pattern take one to the other."""
-    played: int
-    """Number of occurrences."""
-    black_won: int
-    """How many of these games the side won that is Black in the pattern."""
+    colour: int  # 0 Black, 1 White, as the pattern has the colours
+    points: tuple[int, ...]  # Where, row * N + column; several if symmetries of the pattern take one to the other
+    played: int  # Number of occurrences
+    black_won: int  # How many of these games the side won that is Black in the pattern
     white_won: int
-    after_elsewhere: int
-    """How many times a move elsewhere, or a pass, came first."""
+    after_elsewhere: int  # How many times a move elsewhere, or a pass, came first
 
 
 class Found(NamedTuple):
     """The result of a search."""
 
-    games: int
-    """Games that have the pattern."""
-    searched: int
-    """Games searched: those on boards of this size, each once."""
-    black_won: int
-    """How many occurrences are in games that the side won that is Black in the pattern."""
+    games: int  # Games that have the pattern
+    searched: int  # Games searched: those on boards of this size, each once
+    black_won: int  # How many occurrences are in games that the side won that is Black in the pattern
     white_won: int
     ended: int
     """Occurrences without a next move in the pattern: the game ends, or stones of it are captured from outside."""
-    continuations: tuple[Continuation, ...]
-    """The most frequent ones first."""
+    continuations: tuple[Continuation, ...]  # The most frequent ones first
     occurrences: Occurrences
-    chosen: npt.NDArray[np.int32]
-    """Index of each occurrence's continuation; -1 without one."""
+    chosen: npt.NDArray[np.int32]  # Index of each occurrence's continuation; -1 without one
     winners: npt.NDArray[np.int8]
     """Winner of each occurrence's game in the pattern's colours: 1 Black, 2 White; 3 drawn, 0 unknown."""
 
@@ -63,14 +53,10 @@ class Found(NamedTuple):
 class Forms(NamedTuple):
     """The different forms of a pattern, F of them, and its symmetries."""
 
-    wanted: Board
-    """[F, N * N]: their contents."""
-    place: npt.NDArray[np.int16]
-    """[F, N * N]: the pattern's point for each point of the board, -1 outside of the form."""
-    recoloured: npt.NDArray[np.bool_]
-    """[F]: whether the colours are exchanged."""
-    own: list[tuple[npt.NDArray[np.int16], bool]]
-    """``place`` and ``recoloured`` of all forms that are the pattern itself."""
+    wanted: Board  # [F, N * N]: their contents
+    place: npt.NDArray[np.int16]  # [F, N * N]: the pattern's point for each point of the board, -1 outside of the form
+    recoloured: npt.NDArray[np.bool_]  # [F]: whether the colours are exchanged
+    own: list[tuple[npt.NDArray[np.int16], bool]]  # `place` and `recoloured` of all forms that are the pattern itself
 
 
 def forms(pattern: Board, fixed: bool = False) -> Forms:

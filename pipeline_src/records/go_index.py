@@ -42,12 +42,9 @@ from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, parse_sgf, read_files
 # is an occurrence. Nothing is hashed, and no position is set up.
 
 
-WORDS = 4
-"""uint64 whose fields hold the counts of one scan."""
-ANY = 3
-"""Content of a point that may be empty, black or white."""
-CAPTURES = 15
-"""Bits of `GoState.undo` that are set where stones were captured."""
+WORDS = 4  # uint64 whose fields hold the counts of one scan
+ANY = 3  # Content of a point that may be empty, black or white
+CAPTURES = 15  # Bits of `GoState.undo` that are set where stones were captured
 
 Codes = npt.NDArray[np.int16]
 
@@ -55,17 +52,13 @@ Codes = npt.NDArray[np.int16]
 class Occurrences(NamedTuple):
     """Places where forms of a pattern stand, O of them, by game, then ply."""
 
-    game: npt.NDArray[np.int32]
-    """[O]: index of the stream."""
-    ply: npt.NDArray[np.int32]
-    """[O]: moves played before the first position with the form."""
-    form: npt.NDArray[np.int32]
-    """[O]"""
+    game: npt.NDArray[np.int32]  # [O]: index of the stream
+    ply: npt.NDArray[np.int32]  # [O]: moves played before the first position with the form
+    form: npt.NDArray[np.int32]  # [O]
     following: npt.NDArray[np.int32]
     """[O]: code of the first move on a point of the form, which ends the occurrence; -1 where the game ends before it
     or a move outside captures stones of the form."""
-    elsewhere: npt.NDArray[np.int32]
-    """[O]: moves outside the form, passes included, before that move or the end."""
+    elsewhere: npt.NDArray[np.int32]  # [O]: moves outside the form, passes included, before that move or the end
 
 
 @njit(cache=True, allocates=True)
@@ -241,10 +234,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 ARCHIVE = ".parquet"
-SAVED_EVERY = 20_000
-"""Games after which a growing index is written, so that an interrupted command resumes there."""
-RESULTS = {None: 0, "first": 1, "second": 2, "draw": 3}
-"""Values of ``winner`` in the table of games: 1 Black, 2 White."""
+SAVED_EVERY = 20_000  # Games after which a growing index is written, so that an interrupted command resumes there
+RESULTS = {None: 0, "first": 1, "second": 2, "draw": 3}  # Values of `winner` in the table of games: 1 Black, 2 White
 _NAME, _HEAD, _ROOT = b"zugwerk go index ", 32, b"root"
 _AGAIN = "remove it and give the command again, which reads the games anew"
 
@@ -252,31 +243,23 @@ _AGAIN = "remove it and give the command again, which reads the games anew"
 class Where(NamedTuple):
     """A game of an index."""
 
-    path: Path
-    """The file, tar or archive."""
-    member: str
-    """Name of the file in a tar; else empty."""
-    number: int
-    """Number of the game in its file, from 1; in an archive the gid."""
+    path: Path  # The file, tar or archive
+    member: str  # Name of the file in a tar; else empty
+    number: int  # Number of the game in its file, from 1; in an archive the gid
     first_name: str
     second_name: str
     event: str
-    winner: int
-    """A value of `RESULTS`."""
+    winner: int  # A value of `RESULTS`
     plies: int
 
 
 class Growth(NamedTuple):
     """Progress of a growing index."""
 
-    done: int
-    """Files read."""
-    files: int
-    """Files to read, new ones and changed ones."""
-    games: int
-    """Games in them so far."""
-    gone: int
-    """Files that are no longer there, whose games were taken out."""
+    done: int  # Files read
+    files: int  # Files to read, new ones and changed ones
+    games: int  # Games in them so far
+    gone: int  # Files that are no longer there, whose games were taken out
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,17 @@ class GoMoves(NamedTuple):
     passes_added: int
     """Passes inserted where the record has two moves in a row by one side: the other side passed, or a move is
     missing."""
-    cut: int
-    """Number of moves left out because they follow two passes in a row, which end the game."""
+    cut: int  # Number of moves left out because they follow two passes in a row, which end the game
 
 
 class SgfGame(NamedTuple):
     """The contents of one record."""
 
     record: GameRecord
-    name: str
-    """Name of its file or page, for messages."""
-    variations: int
-    """Number of variations, without the main line."""
+    name: str  # Name of its file or page, for messages
+    variations: int  # Number of variations, without the main line
     passes_added: int
-    cut: int
-    """See `GoMoves`."""
+    cut: int  # See `GoMoves`
 
 
 def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoMoves:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_GROUP = 5_000
-ROWS_AT_ONCE = 1_000
-"""Rows that are objects at a time; a group is a multiple of it."""
+ROWS_AT_ONCE = 1_000  # Rows that are objects at a time; a group is a multiple of it
 
 
 def schema() -> "pa.Schema":

@@ -51,8 +51,7 @@ _RULE = re.compile(
 _RULE_WORDS = {"free": "freestyle", "fast": "freestyle", "standard": "exact"}
 _RULE_NUMBERS = {"0": "freestyle", "1": "exact", "4": "renju", "8": "caro"}
 """Variants by the number in the Gomocup's protocol."""
-UNKNOWN = "unknown"
-"""Name of an unknown player, written where only the other player is known."""
+UNKNOWN = "unknown"  # Name of an unknown player, written where only the other player is known
 
 
 class PsqError(ZugwerkError):
@@ -62,8 +61,7 @@ class PsqError(ZugwerkError):
 class _Line(NamedTuple):
     """A line that is not blank."""
 
-    number: int
-    """Its number in the text, from 1."""
+    number: int  # Its number in the text, from 1
     text: str
 
 
@@ -71,10 +69,8 @@ class PsqGame(NamedTuple):
     """The contents of a record, and the position after its stones."""
 
     record: GameRecord
-    milliseconds: tuple[int, ...]
-    """Time of each stone; 0 where the text has no time."""
-    state: GomokuState
-    """The final position."""
+    milliseconds: tuple[int, ...]  # Time of each stone; 0 where the text has no time
+    state: GomokuState  # The final position
 
 
 def read_psq(path: Path | str, gid: int = 0, variant: str | None = None) -> PsqGame:

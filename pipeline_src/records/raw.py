@@ -37,12 +37,9 @@ ROWS_PER_GROUP = 2_000
 class Seat:
     """One player of one game, as a list or the API described it."""
 
-    plid: int
-    """The site's number of the player, 0 where unknown."""
-    name: str
-    """The name that the site shows. It is not a key, since names change and repeat."""
-    result: Result
-    """This player's result; empty for an unfinished game or if the site did not state it."""
+    plid: int  # The site's number of the player, 0 where unknown
+    name: str  # The name that the site shows. It is not a key, since names change and repeat.
+    result: Result  # This player's result; empty for an unfinished game or if the site did not state it
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,7 @@ _START = re.compile(rb"\(\s*;")
 _PROPERTY = re.compile(rb"[A-Z]\[")
 _VALUE = re.compile(rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
 _NAME = re.compile(rb"[A-Za-z]+")
-_READ = {*b"B W AA AB AE AW C CA EV GM HA KM N PB PL PW RE RU SZ".split()}
-"""Properties that our readers look at."""
+_READ = {*b"B W AA AB AE AW C CA EV GM HA KM N PB PL PW RE RU SZ".split()}  # Properties that our readers look at
 _NOTHING = re.compile(rb"(?:\s|\(\s*;\s*\))*")
 
 
@@ -214,8 +213,7 @@ def _bad(why: str) -> RecordError:
 # The SGF files of a folder, in the order of their names, or of a tar file, in its own order and without unpacking.
 
 
-MAX_BYTES = 16 << 20
-"""Largest size of a file. A longer file is cut, and therefore rejected."""
+MAX_BYTES = 16 << 20  # Largest size of a file. A longer file is cut, and therefore rejected.
 SUFFIX = ".sgf"
 
 
@@ -279,8 +277,7 @@ def _check_end(tar: tarfile.TarFile) -> None:
 
 
 SIZE = 19
-LISTED = 50
-"""Largest number of games in a list to choose from."""
+LISTED = 50  # Largest number of games in a list to choose from
 _RESULT = re.compile(r"(?:(b|[黑黒흑])|w|[白백])\+\s*(r|中|불계)?")
 _RESIGNED = r"中[盘盤押]し?|不[计計][点點目]|[认認]|불계"
 _COUNTED = r"[\d./\u2044\u3007又零一二三四五六七八九十百半반目子点點집]|分之"

@@ -29,10 +29,8 @@ from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
 
-NUMBERS = {"amazons": 18, "gomoku": 4}
-"""SGF's numbers of games."""
-LETTERS = {"amazons": "WB", "gomoku": "BW"}
-"""Move properties of the first and second side."""
+NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games
+LETTERS = {"amazons": "WB", "gomoku": "BW"}  # Move properties of the first and second side
 PIECES = {
     "amazons": {"AB": board.BLACK, "AW": board.WHITE, "AA": board.ARROW},
     "gomoku": {"AB": BLACK, "AW": WHITE},
@@ -48,17 +46,14 @@ Node = dict[str, list[bytes]]
 class _Line(NamedTuple):
     """The main line of a record."""
 
-    setup: Node
-    """Values of AB, AW, AA, AE and PL before the first move."""
-    moves: list[tuple[str, str]]
-    """Letters of the sides, and texts of the moves."""
+    setup: Node  # Values of AB, AW, AA, AE and PL before the first move
+    moves: list[tuple[str, str]]  # Letters of the sides, and texts of the moves
 
 
 class _Played(NamedTuple):
     actions: tuple[int, ...]
     state: Any
-    resigned: bool
-    """Whether the line ends in a resignation."""
+    resigned: bool  # Whether the line ends in a resignation
 
 
 def parse_games(data: bytes, gid: int = 0, *, name: str = "record") -> list[SgfGame | Reject]:

@@ -33,16 +33,11 @@ version was made in this checkout or pulled into it. Neither has times."""
 class Revision:
     """A version of which the files are in ``folder``."""
 
-    name: str
-    """Name given by the user; `WORKSPACE` is the working tree."""
-    commit: str
-    """Commit, 40 hex digits; HEAD for the working tree."""
-    date: str
-    """Date of the commit, ISO 8601."""
-    subject: str
-    """First line of the commit's message."""
-    changed: bool
-    """Whether this is the working tree and it differs from its commit."""
+    name: str  # Name given by the user; `WORKSPACE` is the working tree
+    commit: str  # Commit, 40 hex digits; HEAD for the working tree
+    date: str  # Date of the commit, ISO 8601
+    subject: str  # First line of the commit's message
+    changed: bool  # Whether this is the working tree and it differs from its commit
     folder: Path
 
     @property
@@ -156,8 +151,7 @@ def _git(project: Path, *words: str) -> bytes:
 
 REPORTS = Path("artifacts/reports")
 """Has a folder for each system. Reports end in .json, files of times in .timings.json."""
-Changes = dict[str, dict[str, dict[str, Any]]]
-"""Changed values as ``{file: {dotted key: {old, new}}}``."""
+Changes = dict[str, dict[str, dict[str, Any]]]  # Changed values as `{file: {dotted key: {old, new}}}`
 FIELDS = frozenset({"value", "low", "high", "n"})
 
 
@@ -191,8 +185,7 @@ class Estimate:
 class Pair:
     """One figure or metric in both versions."""
 
-    group: str
-    """System of a figure; file of any other metric."""
+    group: str  # System of a figure; file of any other metric
     name: str
     a: Estimate
     b: Estimate
@@ -225,12 +218,10 @@ class Pair:
 class Comparison:
     """The comparison of two versions, as a terminal shows it."""
 
-    figures: list[Pair]
-    """All headline figures of either version, equal or not, without times, which are not in git."""
+    figures: list[Pair]  # All headline figures of either version, equal or not, without times, which are not in git
     params: list[tuple[str, Any, Any]]
     """Key, value of A and value of B for the values of params.yaml that differ; None for a missing key."""
-    metrics: list[Pair]
-    """All other metrics that differ."""
+    metrics: list[Pair]  # All other metrics that differ
 
     def shown(self, everything: bool) -> list[Pair]:
         """Return the figures that differ, or all of them."""

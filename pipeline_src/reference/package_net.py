@@ -51,12 +51,9 @@ class Opened(NamedTuple):
     game: str
     size: int
     rule: str
-    ending: str
-    """Ending of the file: one of `ENDINGS`."""
-    save: Callable[[Path], None]
-    """Function that writes the net to a file that runs without torch."""
-    int8: Callable[[bytes], bytes] | None = None
-    """Function that makes a model in 8-bit integers of that file's content."""
+    ending: str  # Ending of the file: one of `ENDINGS`
+    save: Callable[[Path], None]  # Function that writes the net to a file that runs without torch
+    int8: Callable[[bytes], bytes] | None = None  # Function that makes a model in 8-bit integers of that file's content
 
 
 def package_net(

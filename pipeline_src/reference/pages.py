@@ -353,14 +353,10 @@ number, at least 1. *NAME* in a key stands for a name of your own. [What runs ag
 depend on each key.
 
 """
-FIRST = (LAPTOP, "smoke", "paper")
-"""Profiles whose values come first."""
-ALIKE = 3
-"""Number of keys shared with an earlier section at which what is equal there is not repeated."""
-COUNT = "whole number, at least 1"
-"""The most frequent type, which the page calls a count."""
-MANY = 12
-"""Number of entries of a mapping above which all share one row."""
+FIRST = (LAPTOP, "smoke", "paper")  # Profiles whose values come first
+ALIKE = 3  # Number of keys shared with an earlier section at which what is equal there is not repeated
+COUNT = "whole number, at least 1"  # The most frequent type, which the page calls a count
+MANY = 12  # Number of entries of a mapping above which all share one row
 ABSENT = object()
 
 
@@ -572,8 +568,7 @@ prefect-version: 3.8.0
 
 deployments:
 """
-MEASURE = ("_baselines", "_evaluate", "_match", "_calibration", "_page")
-"""Ends of the names of stages that measure."""
+MEASURE = ("_baselines", "_evaluate", "_match", "_calibration", "_page")  # Ends of the names of stages that measure
 
 
 def deployments(folder: Path = Path()) -> str:

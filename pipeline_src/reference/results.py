@@ -21,8 +21,7 @@ from pipeline_src.report.page import Line, interval, lines, number, verdicts, wi
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
-SIZES = (LAPTOP, "overnight")
-"""Sizes of the graph whose departures from the printed configuration are listed."""
+SIZES = (LAPTOP, "overnight")  # Sizes of the graph whose departures from the printed configuration are listed
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(
     r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL

@@ -77,8 +77,7 @@ def about(kind: Any) -> str:
 
 
 _FIELDS: dict[str, Any] = {name: (kind, Field(description=about(kind))) for name, kind in SECTIONS.items()}
-ParamsFile = create_model("ParamsFile", __base__=TopLevel, **_FIELDS)
-"""All of params.yaml."""
+ParamsFile = create_model("ParamsFile", __base__=TopLevel, **_FIELDS)  # All of params.yaml
 
 
 def json_schema(*, whole: bool = True) -> dict[str, Any]:
@@ -98,8 +97,7 @@ def _tidied(node: Any, without: list[str]) -> Any:
     return " ".join(node.split()).replace("``", "`") if isinstance(node, str) else node
 
 
-CHANGE_NO_RESULT = "parallel"
-"""Section of params.yaml that changes no result."""
+CHANGE_NO_RESULT = "parallel"  # Section of params.yaml that changes no result
 
 
 def roots(stage: Stage, params: Mapping[str, Any], code: Code | None = None) -> list[str]:

@@ -233,10 +233,8 @@ class GenerationTime(NamedTuple):
     """Times of one generation."""
 
     number: int
-    seconds: dict[str, float]
-    """Seconds by phase: self_play, train, gate."""
-    games: int
-    """Number of games of its self-play."""
+    seconds: dict[str, float]  # Seconds by phase: self_play, train, gate
+    games: int  # Number of games of its self-play
 
 
 def read_times(folder: Path = Path()) -> list[GenerationTime]:
@@ -275,8 +273,7 @@ def timed_figures(folder: Path = Path()) -> dict[str, float]:
 KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command", "player", "code")
 ESTIMATE = ("ours", "low", "high", "n", "player")
 MEASURED, OTHER_PARAMS, COMMITTED = "measured", "other params", ", committed"
-LAPTOP = "laptop"
-"""The profile that params.yaml has in git."""
+LAPTOP = "laptop"  # The profile that params.yaml has in git
 
 
 def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]]:

@@ -38,12 +38,9 @@ from pipeline_src.report.page import interval, number
 
 REPORTS = Path("artifacts/reports")
 SMALL = frozenset({".csv", ".json"})
-NO_RESULTS = ("parallel", "crawl")
-"""Sections that change no result."""
-MOST_OWN = 2
-"""Largest number of own values in the name of a file."""
-IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))
-"""Signs that a file's name has as they are."""
+NO_RESULTS = ("parallel", "crawl")  # Sections that change no result
+MOST_OWN = 2  # Largest number of own values in the name of a file
+IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))  # Signs that a file's name has as they are
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:

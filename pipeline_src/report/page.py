@@ -35,8 +35,7 @@ from pipeline_src.report.positions.file import (
 # The code and the machine of a report.
 
 
-CODE = ("dvc.yaml", "pipeline_src", "spiders")
-"""Code that determines the figures."""
+CODE = ("dvc.yaml", "pipeline_src", "spiders")  # Code that determines the figures
 
 
 def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
@@ -53,8 +52,7 @@ def _git(folder: Path, *command: str) -> str:
     return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
 
 
-GPUS = Path("/proc/driver/nvidia/gpus")
-"""Has a folder for each GPU of NVIDIA."""
+GPUS = Path("/proc/driver/nvidia/gpus")  # Has a folder for each GPU of NVIDIA
 
 
 def hardware() -> str:
@@ -97,17 +95,12 @@ class Line(NamedTuple):
     ratio: str
     n: str
     unit: str
-    profile: str
-    """The profile of the run, or `figures.MEASURED` for a measurement outside the graph."""
+    profile: str  # The profile of the run, or `figures.MEASURED` for a measurement outside the graph
     command: str
-    where: str
-    """Data, hardware and date, as far as they are known."""
-    player: str
-    """The player that was measured, in words, where params decide it; else empty."""
-    made: str
-    """``graph``, ``measured``, or empty for a figure without a value."""
-    below: bool
-    """Whether the line is a further measurement of the figure above it."""
+    where: str  # Data, hardware and date, as far as they are known
+    player: str  # The player that was measured, in words, where params decide it; else empty
+    made: str  # `graph`, `measured`, or empty for a figure without a value
+    below: bool  # Whether the line is a further measurement of the figure above it
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
@@ -213,16 +206,12 @@ NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
 class Verdict(NamedTuple):
     """One line: a system, and the figure of it that decides."""
 
-    system: str
-    """Key of `SYSTEMS`."""
+    system: str  # Key of `SYSTEMS`
     published: str
     figure: str
-    run: str
-    """Value of the run, with interval and player; ``-`` without one."""
-    best: str
-    """The best committed measurement, with interval, player and profile; ``-`` without one."""
-    outcome: str
-    """``reproduced``, ``beaten``, `NOT_REACHED` or `NOT_MEASURED`: by the best measurement, or else by the run."""
+    run: str  # Value of the run, with interval and player; `-` without one
+    best: str  # The best committed measurement, with interval, player and profile; `-` without one
+    outcome: str  # `reproduced`, `beaten`, `NOT_REACHED` or `NOT_MEASURED`: by the best measurement, or else by the run
     reason: str
 
 
@@ -299,10 +288,8 @@ def _cell(claim: Claim, rows: Mapping[str, Row], row: Row, own: bool = False) ->
 PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
 """Letters of the pieces of the first and the second side."""
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
-SHADED, WRITTEN = 0.01, 0.02
-"""Least shares for a square to be shaded, and for its percentage to be written on it."""
-DARK = 0.9
-"""Least opacity of heat for white text on it."""
+SHADED, WRITTEN = 0.01, 0.02  # Least shares for a square to be shaded, and for its percentage to be written on it
+DARK = 0.9  # Least opacity of heat for white text on it
 
 
 @dataclass(frozen=True)
@@ -311,8 +298,7 @@ class Picture:
 
     svg: str
     label: str
-    win_rate: str
-    """Text such as ``win rate of White 53 %``, or empty."""
+    win_rate: str  # Text such as `win rate of White 53 %`, or empty
     candidates: tuple[Candidate, ...]
 
 
@@ -325,8 +311,7 @@ class BoardExample:
     title: str
     caption: str
     pictures: tuple[Picture, ...]
-    moves: str
-    """A whole game as text with numbered turns; else empty."""
+    moves: str  # A whole game as text with numbered turns; else empty
 
 
 def examples(folder: Path = Path()) -> list[BoardExample]:

@@ -62,8 +62,7 @@ def pop(actions: Actions, values: Values, n: int) -> int:
 # earlier ones, and the table is never cleared.
 
 
-EXACT, LOWER, UPPER = 0, 1, 2
-"""Kind of a stored value: exact, a lower bound, or an upper bound."""
+EXACT, LOWER, UPPER = 0, 1, 2  # Kind of a stored value: exact, a lower bound, or an upper bound
 PROVEN = WIN - 500.0
 """Larger absolute values are ends of games, counted from the root: ``WIN`` minus the plies to the end.
 
@@ -74,12 +73,10 @@ class Table(NamedTuple):
     """[E] each, E a power of two, or 0 for a search without a table."""
 
     keys: npt.NDArray[np.uint64]
-    actions: npt.NDArray[np.int32]
-    """Best action, or the one that caused the cutoff."""
+    actions: npt.NDArray[np.int32]  # Best action, or the one that caused the cutoff
     values: npt.NDArray[np.float32]
     """Values of the side to move. Plies to a win are counted from this position, not from the root."""
-    generations: npt.NDArray[np.int32]
-    """Number of the search that wrote the entry, from 1."""
+    generations: npt.NDArray[np.int32]  # Number of the search that wrote the entry, from 1
     depths: npt.NDArray[np.int16]
     bounds: npt.NDArray[np.uint8]
 
@@ -182,35 +179,25 @@ LOST = WIN / 2
 """Values between this and `DECIDED` are beliefs: the losing side has actions that were not searched. A search prefers
 them to any evaluation, like proofs, and `told` reports them as squares."""
 _BELIEF = WIN - 4000.0
-LEAST = 0.5
-"""Margin of a belief that follows from the end of the game, which has no margin of its own."""
-STEP = 1e-3
-"""Width of a minimal window. Values inside it are returned unchanged, so no result depends on the width."""
+LEAST = 0.5  # Margin of a belief that follows from the end of the game, which has no margin of its own
+STEP = 1e-3  # Width of a minimal window. Values inside it are returned unchanged, so no result depends on the width.
 
 
 class Space(NamedTuple):
     """Memory of one search. P: greatest depth in plies; A: room for the legal actions of any position."""
 
-    actions: npt.NDArray[np.int32]
-    """[P + 1, A]: of the node at each ply."""
-    values: npt.NDArray[np.float32]
-    """[P + 1, A]: their one-ply values."""
-    root: npt.NDArray[np.int32]
-    """[A]: legal actions of the root, the best found so far first."""
-    widths: npt.NDArray[np.int32]
-    """[P + 1]: by remaining depth, how many actions of a node are searched."""
-    bounds: npt.NDArray[np.float64]
-    """[P + 1, 4]: of the node at each ply."""
-    marks: npt.NDArray[np.int64]
-    """[P + 1, 11]: of the node at each ply."""
+    actions: npt.NDArray[np.int32]  # [P + 1, A]: of the node at each ply
+    values: npt.NDArray[np.float32]  # [P + 1, A]: their one-ply values
+    root: npt.NDArray[np.int32]  # [A]: legal actions of the root, the best found so far first
+    widths: npt.NDArray[np.int32]  # [P + 1]: by remaining depth, how many actions of a node are searched
+    bounds: npt.NDArray[np.float64]  # [P + 1, 4]: of the node at each ply
+    marks: npt.NDArray[np.int64]  # [P + 1, 11]: of the node at each ply
     killers: npt.NDArray[np.int32]
     """[P + 1, K]: by ply, the actions that last refuted there or were best, latest first, then -1."""
     counts: npt.NDArray[np.int64]
     switches: npt.NDArray[np.int64]
-    futility: npt.NDArray[np.float64]
-    """[1]: see `searcher.Options`."""
-    stop: npt.NDArray[np.uint8]
-    """[1]: 0 until the search should end."""
+    futility: npt.NDArray[np.float64]  # [1]: see `searcher.Options`
+    stop: npt.NDArray[np.uint8]  # [1]: 0 until the search should end
 
 
 def make_space(plies: int, actions: int, widths: tuple[int, ...], killers: int, stop: npt.NDArray[np.uint8]) -> Space:
@@ -555,8 +542,7 @@ def read_variation(state: Any, space: Space, table: Table, depth: int, out: npt.
 # `AlphaBeta`: iterative deepening around the compiled search of `nodes`.
 
 
-MAX_DEPTH = 96
-"""Greatest depth of a search in plies, for any limit."""
+MAX_DEPTH = 96  # Greatest depth of a search in plies, for any limit
 
 
 @dataclass(frozen=True)
@@ -566,21 +552,17 @@ class Options:
     widths: tuple[int, ...] = (100, 40, 20)
     """Number of actions of a node, the best by one-ply value, that are searched deeper: with 2 plies of remaining
     depth, with 3, and so on. The last number applies to all greater depths. 0 is all."""
-    table_mb: float = 32.0
-    """Size of the transposition table in MiB; 0 for none."""
-    scout: bool = True
-    """Whether all actions of a node but the first are tried with a minimal window."""
+    table_mb: float = 32.0  # Size of the transposition table in MiB; 0 for none
+    scout: bool = True  # Whether all actions of a node but the first are tried with a minimal window
     killers: int = 8
     """Number of killer actions, the last to cause a cutoff at a ply, that are tried before a node one ply above the
     horizon is ranked."""
-    inner_killers: int = 4
-    """Largest number of killers for nodes further up that are searched with a minimal window."""
+    inner_killers: int = 4  # Largest number of killers for nodes further up that are searched with a minimal window
     reduce_after: int = 8
     """Number of actions of a node after which the others are first searched one ply less deep; 0 is never."""
     breadth: int = 0
     """Number of likely moves of a position examined one ply above the horizon (`evaluator.shortlist`); 0 is all."""
-    inner_breadth: int = 0
-    """`breadth` further above the horizon, except at the root."""
+    inner_breadth: int = 0  # `breadth` further above the horizon, except at the root
     proofs: bool = True
     """Whether values beyond `nodes.DECIDED` are proofs. If a node loses by all actions within its width, the others are
     searched too; if some remain unsearched even then, the loss is a belief (`nodes.LOST`)."""

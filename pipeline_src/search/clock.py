@@ -11,12 +11,9 @@ from pipeline_src.search.limits import Clock
 
 GAME_PLIES = 80
 """Default number of plies of a whole game: the length of games of the Amazons on 10x10 between good players."""
-AT_LEAST = 16
-"""Expected number of further plies of a game that is longer than `GAME_PLIES`."""
-SHARE = 0.2
-"""Largest share of the time left for one move."""
-LAST_SHARE = 0.8
-"""`SHARE` of the last move before new time is added; half of it of the last but one."""
+AT_LEAST = 16  # Expected number of further plies of a game that is longer than `GAME_PLIES`
+SHARE = 0.2  # Largest share of the time left for one move
+LAST_SHARE = 0.8  # `SHARE` of the last move before new time is added; half of it of the last but one
 LAG_MS = 10.0
 """Milliseconds that a move costs besides its search: transfer of the answer, and delay of the search's end."""
 LEAST_MS = 1.0
@@ -62,14 +59,12 @@ def _weight(elapsed: float) -> float:
 # Time management for Gomoku: the smaller of the turn's and the match's time, less the cost of an answer.
 
 
-AT_ONCE_MS = 20.0
-"""Milliseconds for a move if the manager wants it as fast as possible."""
+AT_ONCE_MS = 20.0  # Milliseconds for a move if the manager wants it as fast as possible
 PLIES_A_ROW, TURN_AT_LEAST = 3, 16
 """Expected plies of a whole game for each row of the board; expected further plies of a game that lasts longer."""
 ANSWER_MS = 10.0
 """Milliseconds reserved for each answer until the board is full; at most three quarters of the time left."""
-LAGS = 200
-"""Number of moves for whose margins the time of a whole match suffices, if nothing is searched."""
+LAGS = 200  # Number of moves for whose margins the time of a whole match suffices, if nothing is searched
 
 
 def thinking_ms(

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-WIN = 10_000.0
-"""Value of a won position. Evaluations of unfinished positions are far smaller."""
-COUNTED = WIN - 1000
-"""Base of the values of `settle`, to which it adds the margin."""
+WIN = 10_000.0  # Value of a won position. Evaluations of unfinished positions are far smaller.
+COUNTED = WIN - 1000  # Base of the values of `settle`, to which it adds the margin
 
 
 @singledispatch

@@ -23,16 +23,12 @@ class Limit:
     ``Limit(depth=4)`` or ``Limit(nodes=10_000, movetime_ms=500)``.
     """
 
-    depth: int | None = None
-    """Plies of whole turns, at least 1."""
-    nodes: int | None = None
-    """Positions evaluated; for tree searches, iterations."""
-    movetime_ms: float | None = None
-    """Milliseconds of wall time."""
+    depth: int | None = None  # Plies of whole turns, at least 1
+    nodes: int | None = None  # Positions evaluated; for tree searches, iterations
+    movetime_ms: float | None = None  # Milliseconds of wall time
     lines: int = 1
     """Number of best actions that reports have lines for (`SearchResult.lines`); searches without lines ignore it."""
-    actions: tuple[int, ...] = ()
-    """Actions of the root that may be chosen, empty for all; only `AlphaBeta` heeds it."""
+    actions: tuple[int, ...] = ()  # Actions of the root that may be chosen, empty for all; only `AlphaBeta` heeds it
 
     def __post_init__(self) -> None:
         for name in ("depth", "nodes", "movetime_ms", "lines"):
@@ -61,38 +57,28 @@ class Clock:
 class Line:
     """One of the best actions of a position, with its expected continuation."""
 
-    pv: tuple[int, ...]
-    """The action, and the best line after it."""
-    value: float
-    """Its value to the side to move, in the unit of the evaluation."""
-    depth: int
-    """Depth in plies of the iteration that found it; for tree searches, length of the line."""
-    visits: int | None = None
-    """Simulations of a tree search that began with the action."""
+    pv: tuple[int, ...]  # The action, and the best line after it
+    value: float  # Its value to the side to move, in the unit of the evaluation
+    depth: int  # Depth in plies of the iteration that found it; for tree searches, length of the line
+    visits: int | None = None  # Simulations of a tree search that began with the action
 
 
 @dataclass(frozen=True)
 class SearchResult:
     """A report of a search. The last report is its answer."""
 
-    action: int
-    """The best action, legal."""
-    value: float
-    """Its value to the side to move, in the unit of the evaluation (squares; nets: win rate in -1..1)."""
-    depth: int
-    """Depth in plies of the last finished iteration; for tree searches, length of the longest line."""
-    nodes: int
-    """Positions evaluated, or iterations: what ``Limit.nodes`` counts."""
-    pv: tuple[int, ...]
-    """Principal variation as actions, beginning with ``action``."""
+    action: int  # The best action, legal
+    value: float  # Its value to the side to move, in the unit of the evaluation (squares; nets: win rate in -1..1)
+    depth: int  # Depth in plies of the last finished iteration; for tree searches, length of the longest line
+    nodes: int  # Positions evaluated, or iterations: what `Limit.nodes` counts
+    pv: tuple[int, ...]  # Principal variation as actions, beginning with `action`
     seconds: float
     lines: tuple[Line, ...] = ()
     """The best actions, ``action`` first, if `Limit.lines` asks for more than one and the search has them."""
 
 
 OnInfo = Callable[[SearchResult], None]
-REPORT_S = 0.08
-"""Seconds between two reports to a person, ten a second."""
+REPORT_S = 0.08  # Seconds between two reports to a person, ten a second
 MARGIN_MS, MARGIN_SHARE, MOST_MARGIN_MS = 4.0, 0.05, 20.0
 """Reserve before the end of a search's time, for noticing the stop and answering. The share of the time is for other
 processes on a busy machine."""

@@ -16,8 +16,7 @@ from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
-MAX_DEPTH = 8
-"""Greatest depth in plies. The time of each further ply is multiplied by the number of actions."""
+MAX_DEPTH = 8  # Greatest depth in plies. The time of each further ply is multiplied by the number of actions.
 
 
 @njit(cache=True)

@@ -28,8 +28,7 @@ from pipeline_src.systems.amazons_net.params import AmazonsArchive
 
 OUT = "artifacts/raw/amazons/archive.parquet"
 WORK = Path("work/amazons_archive")
-GROUP = 16
-"""Games in a row of one pairing."""
+GROUP = 16  # Games in a row of one pairing
 FIRST_GID, FIRST_PLID = 100_001, 1_001
 
 

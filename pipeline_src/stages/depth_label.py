@@ -32,8 +32,7 @@ OUT = Path("artifacts/samples/depth")
 REPORT = Path("artifacts/reports/depth/label.json")
 WORK = Path("work/depth_label")
 LEFT_OUT = ("closed", "single", "decided")
-SHAPES = ((), (DEPTHS,), (10, 10))
-"""Shapes of one row, by the axes of a field."""
+SHAPES = ((), (DEPTHS,), (10, 10))  # Shapes of one row, by the axes of a field
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -41,10 +41,8 @@ WORK = Path("work/gomoku_evaluate")
 class Outcome(NamedTuple):
     """All matches."""
 
-    tables: dict[str, list[Match]]
-    """Matches of pairs by their purpose."""
-    best_of: list[BestOf]
-    """Matches of table 4, which end when they are decided."""
+    tables: dict[str, list[Match]]  # Matches of pairs by their purpose
+    best_of: list[BestOf]  # Matches of table 4, which end when they are decided
 
     @property
     def matches(self) -> list[Match]:

@@ -28,8 +28,7 @@ REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")
 WORK = Path("work/growing_evaluate")
 BEST, OPPONENT = "best", "opponent"
-CHUNK = 8
-"""Batch size of the models' nets, for games in lock step."""
+CHUNK = 8  # Batch size of the models' nets, for games in lock step
 
 
 def main() -> None:

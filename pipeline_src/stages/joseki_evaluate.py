@@ -40,8 +40,7 @@ from pipeline_src.systems.joseki.recommend import code_index, recommend
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REPORTS = Path("artifacts/reports/joseki")
 WORK = Path("work/joseki_evaluate")
-SHOWN = 12
-"""Recommendations in the table and on the picture."""
+SHOWN = 12  # Recommendations in the table and on the picture
 
 
 def main() -> None:

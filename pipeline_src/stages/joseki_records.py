@@ -33,8 +33,7 @@ REPORT = Path("artifacts/reports/joseki/records.json")
 PAGES = Path("artifacts/raw/joseki/pages")
 WORK = Path("work/joseki_records")
 FIRST_GID = 1
-FILES_AT_ONCE = 10_000
-"""Files of a folder or tar that are in memory."""
+FILES_AT_ONCE = 10_000  # Files of a folder or tar that are in memory
 
 Results = list[SgfGame | Reject]
 

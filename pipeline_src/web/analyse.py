@@ -53,10 +53,8 @@ class _File(NamedTuple):
 
     name: str
     path: Path
-    found: "Found | None"
-    """Its games; None for an archive, which is read in part."""
-    data: bytes
-    """Its contents; empty for an archive."""
+    found: "Found | None"  # Its games; None for an archive, which is read in part
+    data: bytes  # Its contents; empty for an archive
 
 
 _UPLOADS: "OrderedDict[str, _File]" = OrderedDict()

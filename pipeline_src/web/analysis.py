@@ -29,17 +29,13 @@ from pipeline_src.web.records import start_of
 from pipeline_src.web.settings import Settings
 
 TASK = f"{__name__}:analyse"
-TREES = frozenset({*RATES, "uct"})
-"""Players whose depth is the length of the longest line, not that of an iteration."""
-DECIDED = 5_000.0
-"""Least absolute value of a proven win or loss."""
+TREES = frozenset({*RATES, "uct"})  # Players whose depth is the length of the longest line, not that of an iteration
+DECIDED = 5_000.0  # Least absolute value of a proven win or loss
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
-KEPT = 64
-"""Number of analyses whose results stay in memory."""
+KEPT = 64  # Number of analyses whose results stay in memory
 
 Row = dict[str, Any]
-Found = dict[int, PlyAnalysis]
-"""Results by ply."""
+Found = dict[int, PlyAnalysis]  # Results by ply
 _KEPT: "OrderedDict[str, Found]" = OrderedDict()
 _LOCK = threading.Lock()
 

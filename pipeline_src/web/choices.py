@@ -21,12 +21,9 @@ from pipeline_src.web.messages.play import (
 )
 from pipeline_src.web.settings import Settings
 
-OUTSIDE = ("uci", "brain")
-"""Players that start other programs. Pages may not use them."""
-LEVEL = "level"
-"""The player of the levels, which pages offer by their names."""
-PATHS = ("model",)
-"""Options that name a file, besides the value after the colon."""
+OUTSIDE = ("uci", "brain")  # Players that start other programs. Pages may not use them.
+LEVEL = "level"  # The player of the levels, which pages offer by their names
+PATHS = ("model",)  # Options that name a file, besides the value after the colon
 ANY = tuple(range(3, 26))
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White")}
 VARIANTS = {
@@ -39,8 +36,7 @@ ANALYSTS = {"amazons": ("alphabeta", "puct", "uct"), "gomoku": ("engine", "alpha
 """Players that can analyse, by game; the first is the default."""
 LONG_LINE = re.compile(r"\b[a-z]+-([6-9]|\d\d)$")
 """Ending of a variant, or of a position, of Gomoku with lines that the engine does not know."""
-MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}
-"""File names of nets, by game."""
+MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}  # File names of nets, by game
 MOST_MODELS = 200
 
 

@@ -19,8 +19,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_BODY = 8 << 20
-"""Largest number of bytes of a request's body."""
+MOST_BODY = 8 << 20  # Largest number of bytes of a request's body
 READS = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -153,10 +152,8 @@ async def _refuse(send: Send, status: int, why: str) -> None:
 # Messages of a page on its WebSocket: `text`, the next one, and `Rate`, how many it may send.
 
 
-BURST, A_SECOND = 40, 20
-"""Largest number of messages that a tab may send at once, and per second on average."""
-FLOOD = 4008
-"""Code that closes the WebSocket of a page that sends more."""
+BURST, A_SECOND = 40, 20  # Largest number of messages that a tab may send at once, and per second on average
+FLOOD = 4008  # Code that closes the WebSocket of a page that sends more
 
 
 async def text(socket: WebSocket) -> str:

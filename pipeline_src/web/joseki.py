@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from pipeline_src.systems.joseki.recommend import Recommendation, SharedCodes
 
 SIZE = 19
-FIRST = "library"
-"""Name of the default library."""
+FIRST = "library"  # Name of the default library
 MOST_MOVES, MOST_LISTED, MOST_PATTERNS = 400, 60, 12
 
 router = APIRouter(prefix="/api/joseki", tags=["joseki"])

@@ -5,8 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-RECENT_NS = 2_000_000_000
-"""Nanoseconds after a change within which a folder may change again without a new time stamp."""
+RECENT_NS = 2_000_000_000  # Nanoseconds after a change within which a folder may change again without a new time stamp
 _READ: dict[Path, tuple[int, list[Path], list[Path]]] = {}
 """For each folder: the time of its last change, its folders and its files."""
 

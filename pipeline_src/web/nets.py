@@ -25,11 +25,9 @@ FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
     "models/growing": "gomoku",
 }
 """Folders with nets, below a folder of artifacts, and their games."""
-NO_NETS = ("learner.pt",)
-"""Files in these folders that are not nets."""
+NO_NETS = ("learner.pt",)  # Files in these folders that are not nets
 MOST_MOVES = 500
-SEE, BOARD = "pipeline_src.web.seeing:see", "pipeline_src.web.seeing:board_of"
-"""Functions that run in the process."""
+SEE, BOARD = "pipeline_src.web.seeing:see", "pipeline_src.web.seeing:board_of"  # Functions that run in the process
 
 router = APIRouter(prefix="/api/nets", tags=["nets"])
 _BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()

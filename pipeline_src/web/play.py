@@ -37,16 +37,12 @@ from pipeline_src.web.sessions.game import Game
 from pipeline_src.web.sessions.session import FullError, Session, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
-PAINTED_S = 0.5
-"""Seconds between the first request and the loading of players, in which the page is painted and filled."""
-MOST_TABS = 8
-"""Largest number of tabs of a game."""
-MOST_UNSENT = 100
-"""Largest number of messages that wait for a tab."""
+PAINTED_S = 0.5  # Seconds between the first request and the loading of players, in which the page is painted and filled
+MOST_TABS = 8  # Largest number of tabs of a game
+MOST_UNSENT = 100  # Largest number of messages that wait for a tab
 GONE, BUSY, SLOW = 4404, 4429, 4013
 """Codes that close the WebSocket of a game: unknown game, too many tabs, messages not read."""
-JUDGE_MS = 250.0
-"""Milliseconds of each of the two positions that a move is judged by."""
+JUDGE_MS = 250.0  # Milliseconds of each of the two positions that a move is judged by
 UNJUDGED = {"win_rate": 0.5, "value": None, "depth": 0, "nodes": 0, "line": (), "lost": None}
 """Stands for the analysis of an earlier position, which is not needed."""
 KINDS = {"sgf": "application/x-go-sgf", "psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}

@@ -15,8 +15,7 @@ from pipeline_src.web.engine.child import placed
 from pipeline_src.web.engine.pool import Place
 from pipeline_src.web.messages.analyse import ForcedAnswer, ForcedLine, ForcedWin, ForcedWins
 
-PROOF = Limit(nodes=50_000)
-"""Limit of a proof; those of the collection take less."""
+PROOF = Limit(nodes=50_000)  # Limit of a proof; those of the collection take less
 
 
 def collection() -> ForcedWins:

@@ -18,10 +18,8 @@ from pipeline_src.records.rejects import RecordError, Reject, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OPEN = 4
-"""Number of archives kept in memory."""
-MOST_BYTES = 512 << 20
-"""Largest size of an archive's file in bytes."""
+OPEN = 4  # Number of archives kept in memory
+MOST_BYTES = 512 << 20  # Largest size of an archive's file in bytes
 
 _LOCK = threading.Lock()
 _TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
@@ -76,8 +74,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
 SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
-MOST_GAMES, MOST_VALUES = 20_000, 4_000_000
-"""Limits of an uploaded archive: games, and values of all columns."""
+MOST_GAMES, MOST_VALUES = 20_000, 4_000_000  # Limits of an uploaded archive: games, and values of all columns
 _AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
 _KIND_OF_GAME = re.compile(rb"\bGM\[")
 
@@ -86,8 +83,7 @@ class Found(NamedTuple):
     """The contents of a file."""
 
     games: list[GameRecord]
-    rejects: list[Reject]
-    """Why the others are no games; the gid is the number in the file."""
+    rejects: list[Reject]  # Why the others are no games; the gid is the number in the file
 
 
 def kind_of(data: bytes) -> Kind:

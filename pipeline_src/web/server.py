@@ -14,8 +14,7 @@ from pipeline_src.web.settings import Settings
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
 """Largest number of bytes of a WebSocket message, and of received messages before the sender has to wait."""
-LAST_ANSWERS_S = 2
-"""Seconds that open connections have when the server ends."""
+LAST_ANSWERS_S = 2  # Seconds that open connections have when the server ends
 
 
 def serve(settings: Settings, browser: bool) -> None:

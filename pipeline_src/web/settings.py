@@ -5,10 +5,8 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
 
-HOST, PORT = "127.0.0.1", 4210
-"""Default address. Prefect and the reports use the ports 4200 and 4201."""
-FOLDER = Path("artifacts")
-"""Default folder that pages may read."""
+HOST, PORT = "127.0.0.1", 4210  # Default address. Prefect and the reports use the ports 4200 and 4201.
+FOLDER = Path("artifacts")  # Default folder that pages may read
 
 
 @dataclass(frozen=True)
@@ -17,12 +15,9 @@ class Settings:
 
     host: str = HOST
     port: int = PORT
-    folders: tuple[Path, ...] = ()
-    """Folders below which pages may read files, as absolute paths without links."""
-    engines: int = 4
-    """Largest number of processes for searches, for all tabs together."""
-    ahead: bool = False
-    """Whether the usual players are loaded before a game needs them."""
+    folders: tuple[Path, ...] = ()  # Folders below which pages may read files, as absolute paths without links
+    engines: int = 4  # Largest number of processes for searches, for all tabs together
+    ahead: bool = False  # Whether the usual players are loaded before a game needs them
 
     def file(self, name: str) -> Path:
         """Return the path of a file or folder within the folders, given absolute or relative to the working directory.

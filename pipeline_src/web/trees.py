@@ -209,10 +209,8 @@ def _moves(text: str) -> Sequence[str]:
 # Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats.
 
 
-DOUBTFUL, BAD = 0.1, 0.2
-"""Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)."""
-LONGEST = 6
-"""Largest number of moves of a line in a comment."""
+DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
+LONGEST = 6  # Largest number of moves of a line in a comment
 
 Properties = dict[str, list[bytes]]
 

@@ -10,8 +10,7 @@ from spiders.replica.server import Answer
 from spiders.replica.site import RECORD_TYPE, SiteGame, Variant, always, plid_of
 
 SUFFIXES = (".txt", ".sgf", ".hsgf", ".tsgf")
-VARIANT = Variant("DEFAULT", "")
-"""A record does not state its variant."""
+VARIANT = Variant("DEFAULT", "")  # A record does not state its variant
 _GID = re.compile(r"(?:game)?(\d{1,17})(?!\d)")
 
 

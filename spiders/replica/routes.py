@@ -10,8 +10,7 @@ from spiders.replica.quirks import BROKEN, HTML, fraction
 from spiders.replica.server import Answer
 from spiders.replica.site import RECORD_TYPE, Site
 
-API_PREFIX = "/api"
-"""The site has its JSON interface on a host of its own; here it is below this path."""
+API_PREFIX = "/api"  # The site has its JSON interface on a host of its own; here it is below this path
 ROBOTS = b"User-agent: *\nDisallow: /jsp/login/\n"
 NOT_FOUND = Answer(404, HTML, b"<!DOCTYPE html><html><body><h1>404 Not Found</h1></body></html>")
 EMPTY = Answer(200, HTML, b"")

@@ -22,12 +22,10 @@ class Answer(NamedTuple):
     status: int
     content_type: str
     body: bytes
-    headers: tuple[str, ...] = ()
-    """Further lines of the head, such as ``Retry-After: 1``."""
+    headers: tuple[str, ...] = ()  # Further lines of the head, such as `Retry-After: 1`
     part: float = 1.0
     """Share of the body that is sent before the connection is closed; below 0 not even the head is sent."""
-    sent: Callable[[], None] | None = None
-    """Callback after that part, before the connection is closed."""
+    sent: Callable[[], None] | None = None  # Callback after that part, before the connection is closed
 
     def head(self) -> bytes:
         """Return status line and headers, with the blank line after them."""

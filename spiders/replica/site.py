@@ -27,15 +27,11 @@ class SiteGame:
 
     gid: int
     variant: Variant
-    players: tuple[int, int]
-    """Plids in the order of moving."""
-    points: tuple[int, int] | None
-    """2 won, 1 draw, 0 lost; None for an unfinished game, or an unknown result."""
+    players: tuple[int, int]  # Plids in the order of moving
+    points: tuple[int, int] | None  # 2 won, 1 draw, 0 lost; None for an unfinished game, or an unknown result
     running: bool
-    plies: int
-    """Nodes of the record, a resignation among them; lists show it without reading the record."""
-    answer: Callable[[], Answer]
-    """Makes the site's answer for the record."""
+    plies: int  # Nodes of the record, a resignation among them; lists show it without reading the record
+    answer: Callable[[], Answer]  # Makes the site's answer for the record
 
     @cached_property
     def record(self) -> Answer:
@@ -57,8 +53,7 @@ class Site:
     def __init__(self, gtid: str, games: Iterable[SiteGame], names: dict[int, str]) -> None:
         self.gtid = gtid
         self.title = TITLES.get(gtid, gtid)
-        self.names = names
-        """By plid."""
+        self.names = names  # By plid
         self.games = {game.gid: game for game in sorted(games, key=lambda game: game.gid)}
         self.by_player: dict[int, list[SiteGame]] = {plid: [] for plid in sorted(names)}
         for game in self.games.values():

@@ -32,8 +32,7 @@ from pipeline_src.games.amazons.moves import legal, play_turn
 from pipeline_src.jit import Need, njit
 
 NAME = "amazons"
-VERSION = 1
-"""Version of the rules and of the action numbering. Models store it."""
+VERSION = 1  # Version of the rules and of the action numbering. Models store it.
 SIZES = tuple(dict.fromkeys(size for size, _ in START))
 VARIANTS = tuple(dict.fromkeys(variant for _, variant in START))
 

@@ -19,14 +19,11 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 
 ARROW, EMPTY, BLACK, WHITE = 0, 1, 2, 3
-FIRST, SECOND = 0, 1
-"""The sides, as ``to_play`` numbers them: White moves first."""
-COLOUR = (WHITE, BLACK)
-"""Board code of each side's amazons."""
+FIRST, SECOND = 0, 1  # The sides, as `to_play` numbers them: White moves first
+COLOUR = (WHITE, BLACK)  # Board code of each side's amazons
 MIN_SIDE, MAX_SIDE = 3, 10
 """Smallest and largest side of a board. The line tables, and two 64-bit words for a board, hold ten at most."""
-MOST_AMAZONS = 4
-"""Largest number of amazons of a side in a position text. The searches have room for no more."""
+MOST_AMAZONS = 4  # Largest number of amazons of a side in a position text. The searches have room for no more.
 FILES = "abcdefghij"
 
 STANDARD = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
@@ -62,8 +59,7 @@ class AmazonsState(NamedTuple):
     The kernels in `moves` change it in place; the functions in `turns` copy it first.
     """
 
-    board: npt.NDArray[np.int8]
-    """[H, W]: ARROW, EMPTY, BLACK or WHITE."""
+    board: npt.NDArray[np.int8]  # [H, W]: ARROW, EMPTY, BLACK or WHITE
     lines: npt.NDArray[np.uint16]
     """[4, H + W - 1]: occupied squares of each row, column, diagonal and anti-diagonal; bit k is place k of 10.
 
@@ -156,8 +152,7 @@ def from_fen(fen: str) -> AmazonsState:
 
 
 _COUNTER = re.compile(r"-|\d{1,9}", re.ASCII)
-_HAND = re.compile(r"\[[A-Za-z-]*\]$")
-"""Pieces in hand, such as the arrows that Fairy-Stockfish lists there."""
+_HAND = re.compile(r"\[[A-Za-z-]*\]$")  # Pieces in hand, such as the arrows that Fairy-Stockfish lists there
 _CODE = {"Q": WHITE, "q": BLACK, "*": ARROW}
 
 

@@ -38,12 +38,9 @@ def _steps_table() -> npt.NDArray[np.uint8]:
 
 
 STEPS = _steps_table()
-REACH = (STEPS & 15) + (STEPS >> 4)
-"""uint8 [10, 1024]: number of reachable squares on a line, both directions together."""
-MAX_REACH = 35
-"""The most squares a queen reaches on a 10x10 board."""
-SPARE = MAX_SIDE - 1
-"""Number of entries that `reach` may write past its last one."""
+REACH = (STEPS & 15) + (STEPS >> 4)  # uint8 [10, 1024]: number of reachable squares on a line, both directions together
+MAX_REACH = 35  # The most squares a queen reaches on a 10x10 board
+SPARE = MAX_SIDE - 1  # Number of entries that `reach` may write past its last one
 
 
 @njit(cache=True)

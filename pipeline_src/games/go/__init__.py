@@ -104,8 +104,7 @@ def from_board(
 
 
 NAME = "go"
-VERSION = 1
-"""Version of the rules and of the action numbering. Models store it."""
+VERSION = 1  # Version of the rules and of the action numbering. Models store it.
 SIZES = tuple(range(MIN_SIDE, MAX_SIDE + 1))
 VARIANTS = ("standard",)
 """Names of the variants. Others set the komi or handicap stones: ``komi-6.5``, ``komi-0.5/handicap-2:dp,pd``."""
@@ -208,8 +207,7 @@ def replay(state: GoState, actions: npt.ArrayLike) -> npt.NDArray[np.int8]:
 
 FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Letters of the files of boards up to 25x25, without I, as in Go programs and books."""
-NO_STONE = "pass"
-"""The text of a pass."""
+NO_STONE = "pass"  # The text of a pass
 _POINT = re.compile(r"([a-hj-z])([1-9][0-9]?)", re.IGNORECASE | re.ASCII)
 
 

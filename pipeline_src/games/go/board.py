@@ -19,22 +19,16 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 
 EMPTY, BLACK, WHITE = 0, 1, 2
-FIRST, SECOND = 0, 1
-"""The sides, as ``to_play`` numbers them: 0 Black, 1 White, whichever side begins."""
-SIDE, PLY, KO, PASSES, KOMI = 0, 1, 2, 3, 4
-"""Indices of the entries of ``turn``."""
-NOWHERE = -1
-"""Value of the ko point where no point is forbidden."""
+FIRST, SECOND = 0, 1  # The sides, as `to_play` numbers them: 0 Black, 1 White, whichever side begins
+SIDE, PLY, KO, PASSES, KOMI = 0, 1, 2, 3, 4  # Indices of the entries of `turn`
+NOWHERE = -1  # Value of the ko point where no point is forbidden
 MIN_SIDE, MAX_SIDE = 3, 25
-MOVES_KEPT = 1024
-"""Number of plies of history that a state keeps, a power of two. As many plies can be taken back."""
-STANDARD_KOMI = 15
-"""The komi of the standard variant in half points: 7.5 points."""
+MOVES_KEPT = 1024  # Number of plies of history that a state keeps, a power of two. As many plies can be taken back.
+STANDARD_KOMI = 15  # The komi of the standard variant in half points: 7.5 points
 UNKNOWN_KOMI = "komi-unknown"
 MAX_KOMI = 199
 """Largest komi for either side, in half points: 99.5 points, since 650 is 6.5 in the records of some servers."""
-LETTERS = "abcdefghijklmnopqrstuvwxy"
-"""Letters of columns and rows in SGF. The text of moves uses others (`notation`)."""
+LETTERS = "abcdefghijklmnopqrstuvwxy"  # Letters of columns and rows in SGF. The text of moves uses others (`notation`).
 
 _RANDOM = np.random.default_rng(19)
 KEYS = _RANDOM.integers(0, 1 << 64, (2, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
@@ -43,8 +37,7 @@ KO_KEYS = _RANDOM.integers(0, 1 << 64, MAX_SIDE * MAX_SIDE, dtype=np.uint64)
 """uint64 [625]: random numbers for the ko point."""
 PASS_KEYS = np.array([0, *_RANDOM.integers(1, 1 << 63, 2)], np.uint64)
 """uint64 [3]: random numbers for the passes in a row."""
-SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)
-"""Random number for White to move."""
+SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)  # Random number for White to move
 
 
 class GoState(NamedTuple):
@@ -53,8 +46,7 @@ class GoState(NamedTuple):
     The kernels in `moves` change it in place; the functions in `turns` copy it first.
     """
 
-    board: npt.NDArray[np.int8]
-    """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
+    board: npt.NDArray[np.int8]  # [H, W]: EMPTY, BLACK or WHITE; row 0 is the top
     moves: npt.NDArray[np.int16]
     """[MOVES_KEPT]: the action of ply p at index p modulo MOVES_KEPT; -1 before that ply is played."""
     undo: npt.NDArray[np.int16]

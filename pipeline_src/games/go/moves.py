@@ -24,10 +24,8 @@ from pipeline_src.jit import njit
 Board = npt.NDArray[np.int8]
 Points = npt.NDArray[np.int16]
 DOWN = (-1, 1, 0, 0)
-RIGHT = (0, 0, -1, 1)
-"""The four directions in the order of the bits of `GoState.undo`: up, down, left, right."""
-MARK = 2
-"""Number added to a stone's code while a group is walked. It is removed before the kernel returns."""
+RIGHT = (0, 0, -1, 1)  # The four directions in the order of the bits of `GoState.undo`: up, down, left, right
+MARK = 2  # Number added to a stone's code while a group is walked. It is removed before the kernel returns.
 
 
 @njit(cache=True)

@@ -111,11 +111,9 @@ def to_fen(state: GomokuState) -> str:
 
 
 NAME = "gomoku"
-VERSION = 1
-"""Version of the rules and of the action numbering. Models store it."""
+VERSION = 1  # Version of the rules and of the action numbering. Models store it.
 SIZES = tuple(range(MIN_SIDE, MAX_SIDE + 1))
-VARIANTS = RULES
-"""Names of the variants. All but ``renju`` take another length of the winning line, e.g. ``freestyle-4``."""
+VARIANTS = RULES  # Names of the variants. All but `renju` take another length of the winning line, e.g. `freestyle-4`.
 
 __all__ = [
     "NAME",

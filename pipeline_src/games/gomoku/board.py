@@ -16,12 +16,9 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 
 EMPTY, BLACK, WHITE = 0, 1, 2
-FIRST, SECOND = 0, 1
-"""The sides, as ``to_play`` numbers them: Black moves first."""
-GOING, WON, DRAWN = 0, 1, 2
-"""Standing of a game: unfinished, won by the last stone, or drawn."""
-SIDE, PLY, STANDING, LINE, RULE = 0, 1, 2, 3, 4
-"""Indices of the entries of ``turn``."""
+FIRST, SECOND = 0, 1  # The sides, as `to_play` numbers them: Black moves first
+GOING, WON, DRAWN = 0, 1, 2  # Standing of a game: unfinished, won by the last stone, or drawn
+SIDE, PLY, STANDING, LINE, RULE = 0, 1, 2, 3, 4  # Indices of the entries of `turn`
 MIN_SIDE, MAX_SIDE = 3, 25
 FILES = "abcdefghijklmnopqrstuvwxy"
 RULES = ("freestyle", "exact", "renju", "caro")
@@ -41,8 +38,7 @@ least one end that is not blocked."""
 
 KEYS = np.random.default_rng(0).integers(0, 1 << 64, (2, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
 """uint64 [2, 625]: random numbers of the Zobrist hash (Zobrist, 1970), by colour and cell."""
-SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)
-"""Random number for White to move."""
+SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)  # Random number for White to move
 
 
 class GomokuState(NamedTuple):
@@ -51,14 +47,12 @@ class GomokuState(NamedTuple):
     The kernels in `moves` change it in place; the functions in `turns` copy it first.
     """
 
-    board: npt.NDArray[np.int8]
-    """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
+    board: npt.NDArray[np.int8]  # [H, W]: EMPTY, BLACK or WHITE; row 0 is the top
     moves: npt.NDArray[np.int16]
     """[N]: the first ``ply`` entries are the cells in the order of play, -1 where unknown; the others are -1."""
     turn: npt.NDArray[np.int16]
     """[5]: side to move, ply, standing (GOING, WON or DRAWN), length of a winning line, rule (index in `RULES`)."""
-    hash: npt.NDArray[np.uint64]
-    """[1]: Zobrist hash of the board and the side to move."""
+    hash: npt.NDArray[np.uint64]  # [1]: Zobrist hash of the board and the side to move
 
 
 def parse_variant(variant: str) -> tuple[int, int]:

@@ -112,14 +112,12 @@ def _stone(board: Board, row: int, column: int) -> bool:
 # White may play all of these, and also wins with an overline.
 
 
-FINE, FIVE, BAD = 0, 1, 2
-"""Verdict on a stone, threes left aside."""
+FINE, FIVE, BAD = 0, 1, 2  # Verdict on a stone, threes left aside
 WHAT = "six in a row, two fours or two threes"
 DEEPEST = 8
 """Longest sequence of stones that is examined to decide whether a three is a three; a ninth stone counts as allowed."""
 Word: Any = np.uint64
-REACH = 4
-"""A black stone further away on a line adds nothing to an overline, a four or a three of a cell."""
+REACH = 4  # A black stone further away on a line adds nothing to an overline, a four or a three of a cell
 TWOS, FOURS, TOPS = 0x7E7E7E7E, 0x7C7C7C7C, 0x80808080
 """Added to four bytes, these set the top bit of each byte of at least 2, or of at least 4."""
 

@@ -16,8 +16,7 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
 
-STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)
-"""Default options, chosen by matches (docs/experiments.md)."""
+STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)  # Default options, chosen by matches (docs/experiments.md)
 Width = Annotated[int, Field(ge=0, lt=10_000)]
 
 

@@ -78,14 +78,10 @@ def rule_words(number: int) -> str:
 
 log = logging.getLogger(__name__)
 
-MOVETIME_MS = 1000.0
-"""Default time of a move. The protocol requires a time for every move."""
-NO_LIMIT = (1 << 31) - 1
-"""Value of ``time_left`` in a game without a clock."""
-RULE_S = 0.3
-"""Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer."""
-PAUSE_MS = 10.0
-"""Default pause between a line of the program and the next command."""
+MOVETIME_MS = 1000.0  # Default time of a move. The protocol requires a time for every move.
+NO_LIMIT = (1 << 31) - 1  # Value of `time_left` in a game without a clock
+RULE_S = 0.3  # Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer.
+PAUSE_MS = 10.0  # Default pause between a line of the program and the next command
 QUIET_S, QUIET_AT_MOST_S = 0.05, 1.0
 """Seconds of silence after an ERROR, which may be one for each line, before a command is sent again; and seconds after
 which it is sent anyway."""

@@ -29,20 +29,13 @@ from pipeline_src.project.params import NonNegative
 # guard kills the group: a shell that waits for the end of a pipe held by this process alone.
 
 
-LONGEST = 1 << 16
-"""Longest line of an engine, in characters. The rest counts as another line."""
-MOST_LINES = 10_000
-"""Largest number of lines that wait to be read."""
-LEAVE_S = 2.0
-"""Seconds for an engine to exit after it was asked to: some write files then."""
-LAST_LINES = 4
-"""Number of last lines, of the output and of standard error each, that an error message quotes."""
-MOST_KEPT = 1 << 20
-"""Bytes of an engine's standard error that its log file keeps."""
-QUOTED = 160
-"""Number of characters of a line that an error message quotes."""
-Lines = queue.Queue[str | None]
-"""Queue of lines; None is the end."""
+LONGEST = 1 << 16  # Longest line of an engine, in characters. The rest counts as another line.
+MOST_LINES = 10_000  # Largest number of lines that wait to be read
+LEAVE_S = 2.0  # Seconds for an engine to exit after it was asked to: some write files then
+LAST_LINES = 4  # Number of last lines, of the output and of standard error each, that an error message quotes
+MOST_KEPT = 1 << 20  # Bytes of an engine's standard error that its log file keeps
+QUOTED = 160  # Number of characters of a line that an error message quotes
+Lines = queue.Queue[str | None]  # Queue of lines; None is the end
 _GUARD = 'read -r _; kill -9 "-$1" 2>/dev/null'
 
 
@@ -263,19 +256,15 @@ def _has_members(group: int) -> bool:
 
 log = logging.getLogger(__name__)
 
-SLOW_S = 10.0
-"""Seconds without readiness after which a message says that the engine is awaited."""
+SLOW_S = 10.0  # Seconds without readiness after which a message says that the engine is awaited
 
 
 class Patience(NamedTuple):
     """Waiting times for a program."""
 
-    grace_s: float = 5.0
-    """Seconds after the end of its time until a program without an answer counts as hung."""
-    start_s: float = 300.0
-    """Seconds to load, or to compile what it needs the first time, and to report readiness."""
-    first_s: float = 1.0
-    """Seconds by which its first move in a game may be late: some programs restart on BOARD."""
+    grace_s: float = 5.0  # Seconds after the end of its time until a program without an answer counts as hung
+    start_s: float = 300.0  # Seconds to load, or to compile what it needs the first time, and to report readiness
+    first_s: float = 1.0  # Seconds by which its first move in a game may be late: some programs restart on BOARD
 
 
 PATIENT = Patience()

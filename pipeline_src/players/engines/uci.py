@@ -14,12 +14,9 @@ from pipeline_src.players.player import PlayerError, Position
 from pipeline_src.players.searching import Limits
 from pipeline_src.search.limits import Limit
 
-UNLIMITED_S = 3600.0
-"""Seconds for a move without a time limit (nodes, depth) until the engine counts as hung."""
-TRIAL_MS = 50.0
-"""Milliseconds of the search that shows how an engine writes moves."""
-TRIAL_GRACE_S = 1.0
-"""Seconds after which that search is stopped, for engines that know no movetime."""
+UNLIMITED_S = 3600.0  # Seconds for a move without a time limit (nodes, depth) until the engine counts as hung
+TRIAL_MS = 50.0  # Milliseconds of the search that shows how an engine writes moves
+TRIAL_GRACE_S = 1.0  # Seconds after which that search is stopped, for engines that know no movetime
 
 
 class UciPlayer(EnginePlayer):

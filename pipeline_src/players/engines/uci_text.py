@@ -11,8 +11,7 @@ _COMMA = re.compile(r"([a-z]\d+)([a-z]\d+),(?P<again>\2)?([a-z]\d+)")
 """``d1d7,g7``, or ``d1d7,d7g7`` in the form of chess programs with walls."""
 
 
-Form = Literal["joined", "pairs", "comma"]
-"""``joined`` is ``d1d7g7``, ``pairs`` is ``d1d7,d7g7``, ``comma`` is ``d1d7,g7``."""
+Form = Literal["joined", "pairs", "comma"]  # `joined` is `d1d7g7`, `pairs` is `d1d7,d7g7`, `comma` is `d1d7,g7`
 _FORMS: dict[Form, str] = {"joined": r"\1\2\3", "pairs": r"\1\2,\2\3", "comma": r"\1\2,\3"}
 
 

@@ -86,10 +86,8 @@ def random_player(_: RandomOptions) -> RandomPlayer:
     return RandomPlayer()
 
 
-WEIGHED = 20
-"""Number of actions, the best by one-ply value, to which noise is added."""
-ALL = 2 * WIN
-"""Value to stop at: none, so that all actions are weighed even where one wins or has to be taken."""
+WEIGHED = 20  # Number of actions, the best by one-ply value, to which noise is added
+ALL = 2 * WIN  # Value to stop at: none, so that all actions are weighed even where one wins or has to be taken
 
 
 class OnePlyOptions(Options):

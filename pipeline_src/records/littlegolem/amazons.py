@@ -234,8 +234,7 @@ class Kept:
     """A usable game."""
 
     record: GameRecord
-    evidence: Evidence
-    """Evidence for the winner."""
+    evidence: Evidence  # Evidence for the winner
 
 
 def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:

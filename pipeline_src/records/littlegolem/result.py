@@ -20,8 +20,7 @@ Evidence = Literal["resignation", "position", "order", "names", "last_mover"]
 EVIDENCE: tuple[Evidence, ...] = ("resignation", "position", "order", "names", "last_mover")
 
 
-READABLE_STATUS = (0, 200)
-"""HTTP statuses of records that are read; 0 is a record from a file."""
+READABLE_STATUS = (0, 200)  # HTTP statuses of records that are read; 0 is a record from a file
 
 
 class Players(NamedTuple):
@@ -29,8 +28,7 @@ class Players(NamedTuple):
 
     first: Seat | None
     second: Seat | None
-    evidence: Evidence
-    """Basis of the match: ``order`` or ``names``."""
+    evidence: Evidence  # Basis of the match: `order` or `names`
 
 
 class Outcome(NamedTuple):

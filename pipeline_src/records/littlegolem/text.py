@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 from pipeline_src.records.rejects import RecordError, shown
 
 _START = re.compile(r"\(\s*(?=;)")
-_BOUNDARY = re.compile(rb"(?<=\))\s*(?=\(\s*;)")
-"""Between two records."""
+_BOUNDARY = re.compile(rb"(?<=\))\s*(?=\(\s*;)")  # Between two records
 _PROPERTY = re.compile(r"\s*;?\s*([A-Z]{2,8})\[")
 _VALUE_END = re.compile(r"\](?=\s*(?:[A-Z]{2,8}\[|;\s*[A-Za-z]\[))")
 _VALUE_END_NO_NODES = re.compile(r"\](?=\s*\))")
@@ -46,19 +45,16 @@ _HTML = ("<!doctype", "<html", "<head", "<body")
 class Node(NamedTuple):
     """One node of a record: a move, or another word that the site writes in place of a move."""
 
-    colour: str
-    """``W`` or ``B``; some games use other letters."""
+    colour: str  # `W` or `B`; some games use other letters
     value: str
 
 
 class ParsedRecord(NamedTuple):
     """A parsed record. Its values are not interpreted yet."""
 
-    header: dict[str, str]
-    """Values by property (EV, PB, PW, SO, ...), in the record's order."""
+    header: dict[str, str]  # Values by property (EV, PB, PW, SO, ...), in the record's order
     nodes: tuple[Node, ...]
-    trailing: str
-    """Text after the closing parenthesis."""
+    trailing: str  # Text after the closing parenthesis
 
 
 def decode(body: bytes) -> str:

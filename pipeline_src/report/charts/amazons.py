@@ -10,8 +10,7 @@ from pipeline_src.report.charts.drawing import SHARE, Chart, Metrics, Rows, char
 from pipeline_src.systems.amazons_net.params import AmazonsModelsParams, ModelName
 
 REPORTS = Path("artifacts/reports/amazons")
-NETS = get_args(ModelName)
-"""Nets; Amazons-Net has one for each loss."""
+NETS = get_args(ModelName)  # Nets; Amazons-Net has one for each loss
 ORDER = (
     "soft argmax",
     "expected distance",

@@ -17,10 +17,8 @@ PLAYERS = {
     "deepening": "deepening",
 }
 """Players in the charts by move number."""
-CHOOSERS = ("cnn_", "ours_")
-"""Players that choose a depth; the other committed matches compare amounts of compute."""
-ENOUGH = 0.2
-"""Least share of a player's games that reach a move for its mean to be shown."""
+CHOOSERS = ("cnn_", "ours_")  # Players that choose a depth; the other committed matches compare amounts of compute
+ENOUGH = 0.2  # Least share of a player's games that reach a move for its mean to be shown
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:

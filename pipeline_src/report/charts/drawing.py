@@ -19,8 +19,7 @@ from pipeline_src.files import finite, read_json, read_table
 
 
 Row = dict[str, Any]
-Rows = list[Row]
-"""Cells by column; an empty cell of a column of numbers is NaN."""
+Rows = list[Row]  # Cells by column; an empty cell of a column of numbers is NaN
 
 
 def table(path: Path, *numbers: str, words: Sequence[str] = ()) -> Rows:
@@ -123,31 +122,23 @@ LIGHT = {"card": "#ffffff", "ink": "#222222", "soft": "#5f5f5f", "line": "#e4e4e
 }
 """Colours on white. The lines are Okabe and Ito's palette (Color Universal Design, 2008) without yellow, which is too
 light."""
-MOST_MARKERS = 25
-"""Largest number of points of a curve with markers."""
-MOST_TICKS = 12
-"""Largest number of counts, such as generations, that each have a tick."""
-LARGEST = 1.7
-"""How many times its size a page may stretch a chart."""
+MOST_MARKERS = 25  # Largest number of points of a curve with markers
+MOST_TICKS = 12  # Largest number of counts, such as generations, that each have a tick
+LARGEST = 1.7  # How many times its size a page may stretch a chart
 ZOOM = {"name": "grid", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
 """The wheel alone scrolls the page."""
-LOG = {"type": "log"}
-"""Logarithmic scale."""
-SHARE = {"domain": [0, 1], "padding": 6}
-"""Scale of shares and scores."""
+LOG = {"type": "log"}  # Logarithmic scale
+SHARE = {"domain": [0, 1], "padding": 6}  # Scale of shares and scores
 Spec = dict[str, Any]
 
 
 class Chart(NamedTuple):
     """One chart of a system's report."""
 
-    name: str
-    """Unique name of letters, digits and hyphens."""
+    name: str  # Unique name of letters, digits and hyphens
     title: str
-    caption: str
-    """Description, source of the numbers and command to make them again, as plain text."""
-    spec: Spec
-    """Vega-Lite specification with its data."""
+    caption: str  # Description, source of the numbers and command to make them again, as plain text
+    spec: Spec  # Vega-Lite specification with its data
 
     @property
     def rows(self) -> Rows:

@@ -146,8 +146,7 @@ def likeliest(heat: dict[str, float], count: int = 3) -> tuple[Candidate, ...]:
 # The choice of the games that the report shows.
 
 
-Draw = Callable[[str], np.random.Generator]
-"""Generator of random numbers of an example, by its name."""
+Draw = Callable[[str], np.random.Generator]  # Generator of random numbers of an example, by its name
 PLAYED_BY = {"engine": "played by engines", "littlegolem": "from LittleGolem", "file": "from a file"}
 """Words for the source of a record."""
 

@@ -36,8 +36,7 @@ from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard,
 
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
-HEADLINE = "headline"
-"""Event of the best player's games in the records of both stages."""
+HEADLINE = "headline"  # Event of the best player's games in the records of both stages
 
 
 def boards(shown: GomokuShown) -> Callable[[Draw], list[Example]]:

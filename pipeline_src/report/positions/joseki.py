@@ -27,8 +27,7 @@ from pipeline_src.systems.joseki.recommend import recommend
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
-NAMED = 5
-"""Number of moves listed next to the board, which shows all."""
+NAMED = 5  # Number of moves listed next to the board, which shows all
 
 
 def boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:

@@ -20,28 +20,22 @@ from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, fl
 from pipeline_src.search.amazons.flood import U64, Words, count
 from pipeline_src.search.evaluator import COUNTED
 
-MOST_EMPTY = 64
-"""Largest number of empty squares for `settle_amazons`."""
-SEARCH_NODES = 60
-"""Node limit for a region at an inner node of a search."""
-PLAY_NODES = 2_000
-"""Node limit for a region at the move of a game."""
+MOST_EMPTY = 64  # Largest number of empty squares for `settle_amazons`
+SEARCH_NODES = 60  # Node limit for a region at an inner node of a search
+PLAY_NODES = 2_000  # Node limit for a region at the move of a game
 
 
 class Territory(NamedTuple):
     """Sets of squares of a position, two words each, for the side to move and the other."""
 
     own_low: Any
-    own_high: Any
-    """Amazons of the side to move."""
+    own_high: Any  # Amazons of the side to move
     other_low: Any
     other_high: Any
     reach_low: Any
-    reach_high: Any
-    """Empty squares that its amazons reach by king moves through empty squares."""
+    reach_high: Any  # Empty squares that its amazons reach by king moves through empty squares
     far_low: Any
-    far_high: Any
-    """`reach_high` for the other side's amazons."""
+    far_high: Any  # `reach_high` for the other side's amazons
 
 
 class Filling(NamedTuple):

@@ -39,8 +39,7 @@ def _joined_rings() -> npt.NDArray[np.bool_]:
     return joined
 
 
-JOINED = _joined_rings()
-"""bool [512]: whether the squares around the middle of a 3x3 block hang together without it."""
+JOINED = _joined_rings()  # bool [512]: whether the squares around the middle of a 3x3 block hang together without it
 NEIGHBOURS = np.array([(block & 0b111101111).bit_count() for block in range(512)], np.int64)
 """int64 [512]: squares around the middle of a 3x3 block."""
 
@@ -112,8 +111,7 @@ def lowest_bit(low: Any, high: Any) -> Words:
 # The turns of a region that one side has to itself, in the order in which counting tries them.
 
 
-PLACE = 1 << 7
-"""Bit numbers are below this."""
+PLACE = 1 << 7  # Bit numbers are below this
 
 
 @njit(cache=True)
@@ -191,8 +189,7 @@ def _sort(out: npt.NDArray[np.int32], n: int) -> None:
         gap //= 3
 
 
-NO, YES, UNKNOWN, NONE = 0, 1, 2, 3
-"""Answers of `fills`. UNKNOWN: the nodes ran out. NONE: not answered yet."""
+NO, YES, UNKNOWN, NONE = 0, 1, 2, 3  # Answers of `fills`. UNKNOWN: the nodes ran out. NONE: not answered yet.
 NODES, RUN, TURN, LONGEST = range(4)
 """Places in `EndgameScratch.counters`: nodes left; number of the count; the turn that begins the longest line seen in a
 region of one piece all along, and the turns of that line."""
@@ -201,30 +198,23 @@ TARGET, LEAST, MOST, KIND, NEXT, LENGTH, MADE, SLACK = range(8)
 turns and its length; of two pieces, the turns of the first and how many may yet be lost."""
 BACK, OTHERS, FIRST, REST = range(4)
 """Kinds of a frame: turns that shoot back, other turns; the first of two pieces, the rest."""
-ENTRIES = 1 << 13
-"""Number of entries in the table of regions of one count."""
-FEW = 16
-"""Least number of nodes for the later, easier questions about a region."""
+ENTRIES = 1 << 13  # Number of entries in the table of regions of one count
+FEW = 16  # Least number of nodes for the later, easier questions about a region
 _LIST = 16  # turns written in about the time of one node
 
 
 class EndgameScratch(NamedTuple):
     """Scratch space of one thread."""
 
-    keys: npt.NDArray[np.uint64]
-    """[ENTRIES]: hash of the region in this entry."""
-    least: npt.NDArray[np.int8]
-    """[ENTRIES]: turns known to be possible in it."""
-    most: npt.NDArray[np.int8]
-    """[ENTRIES]: turns not known to be impossible."""
+    keys: npt.NDArray[np.uint64]  # [ENTRIES]: hash of the region in this entry
+    least: npt.NDArray[np.int8]  # [ENTRIES]: turns known to be possible in it
+    most: npt.NDArray[np.int8]  # [ENTRIES]: turns not known to be impossible
     turns: npt.NDArray[np.int32]
     """[D, A]: turns to try at each depth, as ``((order * 128 + from) * 128 + to) * 128 + arrow`` in bit numbers."""
     words: npt.NDArray[np.uint64]
     """[D, 9]: region, amazons, guards, first piece (two words each) and hash in each frame of the search."""
-    frames: npt.NDArray[np.int64]
-    """[D, 8]: see TARGET and its fellows."""
-    counters: npt.NDArray[np.int64]
-    """[4]: see NODES and its fellows."""
+    frames: npt.NDArray[np.int64]  # [D, 8]: see TARGET and its fellows
+    counters: npt.NDArray[np.int64]  # [4]: see NODES and its fellows
 
 
 @njit(cache=True)

@@ -126,8 +126,7 @@ class AmazonsEngine(Params):
         return np.array([list(phase.model_dump().values()) for phase in phases])
 
 
-PARITY = 0.5
-"""Squares subtracted from the value of the side to move at w = 0."""
+PARITY = 0.5  # Squares subtracted from the value of the side to move at w = 0
 
 
 class AmazonsEvaluator(NamedTuple):
@@ -139,8 +138,7 @@ class AmazonsEvaluator(NamedTuple):
     tempo: npt.NDArray[np.float64]
     """[2]: value of a square that both sides reach at once; the least w at which m may have a weight."""
     moves: npt.NDArray[np.int32]
-    likely: npt.NDArray[np.float32]
-    """Values of the moves of a position before the arrow."""
+    likely: npt.NDArray[np.float32]  # Values of the moves of a position before the arrow
     found: npt.NDArray[np.float64]
     lanes: Lanes
     endgame: EndgameScratch
@@ -413,8 +411,7 @@ class Territory(NamedTuple):
 
     queen: npt.NDArray[np.int8]
     """Owners by queen moves. Squares of FIRST less those of SECOND are the term t1 with the first side to move."""
-    king: npt.NDArray[np.int8]
-    """Owners by king moves, for the term t2."""
+    king: npt.NDArray[np.int8]  # Owners by king moves, for the term t2
 
 
 def territory(state: AmazonsState) -> Territory:

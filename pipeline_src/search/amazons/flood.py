@@ -18,8 +18,7 @@ from pipeline_src.games.amazons.board import EMPTY, MAX_SIDE
 from pipeline_src.jit import njit
 
 U64 = np.uint64
-Words = tuple[Any, Any]
-"""Low and high uint64 of a set of squares."""
+Words = tuple[Any, Any]  # Low and high uint64 of a set of squares
 STRIDE = MAX_SIDE + 1
 
 
@@ -32,8 +31,7 @@ def _bits() -> npt.NDArray[np.uint64]:
     return table
 
 
-BITS = _bits()
-"""uint64 [11, 100, 2]: low and high word of a square's set, by board width and square."""
+BITS = _bits()  # uint64 [11, 100, 2]: low and high word of a square's set, by board width and square
 
 
 def _popcount(_: Any, word: Any) -> Any:
@@ -44,8 +42,7 @@ def _popcount(_: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-popcount: Any = intrinsic(_popcount)
-"""Number of bits of a uint64, as int64: numbers of squares are subtracted."""
+popcount: Any = intrinsic(_popcount)  # Number of bits of a uint64, as int64: numbers of squares are subtracted
 
 
 @njit(cache=True, forceinline=True)

@@ -15,8 +15,7 @@ from pipeline_src.search.amazons.endgame_fill import EndgameScratch
 from pipeline_src.search.mcts.puct_forest import row, stack
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
-UNSURE = np.float32(0.9999)
-"""Largest value that the net may give. Only a certain win has the value 1."""
+UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
 
 
 @njit(cache=True, nogil=True)

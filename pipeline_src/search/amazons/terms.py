@@ -34,14 +34,11 @@ class Terms(NamedTuple):
     """+1 for each square that the side to move reaches sooner (by D1), -1 for each that it reaches later, and a
     constant, the tempo, for each that both reach at once. A square that only one side reaches counts as reached sooner
     by it."""
-    t2: float
-    """t1 with D2 in place of D1."""
-    c1: float
-    """2 * sum over squares of 2^-D1(own) - 2^-D1(other); 2^-D1 is 0 for a side that never reaches the square."""
+    t2: float  # t1 with D2 in place of D1
+    c1: float  # 2 * sum over squares of 2^-D1(own) - 2^-D1(other); 2^-D1 is 0 for a side that never reaches the square
     c2: float
     """Sum over squares of (D2(other) - D2(own)) / 6, clipped to -1..1; 1 or -1 if only one side reaches the square."""
-    w: float
-    """Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed."""
+    w: float  # Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed
     m: float
     """Mobility of the own amazons less that of the other side's. The mobility of an amazon is the sum of 2^-d * e over
     the squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
@@ -218,12 +215,9 @@ def terms_of_words(
 #   sets follow from step to step: what differed by i - 1 before and is still in one set only differs by i.
 
 
-LANES = 32
-"""Positions side by side."""
-MAX_STEPS = 110
-"""Largest number of steps of a fill: no path on a board of 100 squares is longer."""
-FRACTION = 40
-"""Binary digits of w that are kept; one less for c1."""
+LANES = 32  # Positions side by side
+MAX_STEPS = 110  # Largest number of steps of a fill: no path on a board of 100 squares is longer
+FRACTION = 40  # Binary digits of w that are kept; one less for c1
 OWN, OTHER, EMPTY, OWN_ALL, OTHER_ALL, OWN_NOW, OTHER_NOW = 0, 2, 4, 6, 8, 10, 12
 """Rows of `Lanes.words`, two each: amazons, empty squares, all that a side reaches, all it has reached so far."""
 OWN_NEAR, OTHER_NEAR, OWN_NEAR_KING, OTHER_NEAR_KING, RUNS = 14, 16, 18, 20, 22
@@ -237,18 +231,13 @@ C1, C2, W, M, BALANCE = 0, 1, 2, 3, 4
 class Lanes(NamedTuple):
     """Scratch space for `LANES` positions; flat, row ``r`` at ``[r * LANES : (r + 1) * LANES]``."""
 
-    words: npt.NDArray[np.uint64]
-    """[WORDS * LANES]; the first six rows are the positions."""
+    words: npt.NDArray[np.uint64]  # [WORDS * LANES]; the first six rows are the positions
     kings: npt.NDArray[np.uint64]
     """[(MAX_STEPS + 1) * 4 * LANES]: O and X by king moves, for each step; the amazons come first."""
-    apart: npt.NDArray[np.uint64]
-    """[MAX_STEPS * 2 * LANES]: squares whose D1 differ by i or more, for each i."""
-    rays: npt.NDArray[np.uint64]
-    """[RAY_ROWS * LANES]: scratch space of `mobility`."""
-    sums: npt.NDArray[np.int64]
-    """[5 * LANES]."""
-    terms: npt.NDArray[np.float64]
-    """[7 * LANES]: t1, t2, c1, c2, w, m, e."""
+    apart: npt.NDArray[np.uint64]  # [MAX_STEPS * 2 * LANES]: squares whose D1 differ by i or more, for each i
+    rays: npt.NDArray[np.uint64]  # [RAY_ROWS * LANES]: scratch space of `mobility`
+    sums: npt.NDArray[np.int64]  # [5 * LANES]
+    terms: npt.NDArray[np.float64]  # [7 * LANES]: t1, t2, c1, c2, w, m, e
 
 
 def make_lanes() -> Lanes:
@@ -477,8 +466,7 @@ def collect(lanes: Lanes, tempo: float) -> None:
 # is added up bit by bit, and so are the numbers of empty neighbours; the products are counts of bits.
 
 
-FURTHEST = 9
-"""Largest number of squares in one direction."""
+FURTHEST = 9  # Largest number of squares in one direction
 OPEN, OWN_RAYS, OTHER_RAYS = 0, 8, 32
 """Rows of `Lanes.rays`: ones, twos, fours and eights of the empty neighbours, two words each, on squares that both
 sides reach; then for each side the rays in eight directions, two words each, and their sum like the neighbours'."""

@@ -37,14 +37,10 @@ from pipeline_src.search.gomoku.lines import (
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 60
-SHARE = 0.15
-"""Largest share of a move's time for threat searches at the root."""
-STEP = 1_000
-"""Positions of a threat search between two checks of the clock."""
-EACH = 5_000
-"""Positions of the first threat search after the best move."""
-PROOFS = 1 << 18
-"""Number of entries of the table of proofs."""
+SHARE = 0.15  # Largest share of a move's time for threat searches at the root
+STEP = 1_000  # Positions of a threat search between two checks of the clock
+EACH = 5_000  # Positions of the first threat search after the best move
+PROOFS = 1 << 18  # Number of entries of the table of proofs
 NEVER = 1 << 60
 Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 

@@ -37,8 +37,7 @@ from pipeline_src.search.evaluator import WIN
 
 
 OTHER, OWN_NEXT, OTHER_NEXT, INDICES = 32, 1024, 2048, 4096
-DEAD = 1 + OTHER
-"""Index of a window that is open to neither side."""
+DEAD = 1 + OTHER  # Index of a window that is open to neither side
 SUM, COUNTS, GAIN, FOUND, NEXT_GAIN, NEXT_FOUND = range(6)
 """Columns of the tables: worth to own; `OWN_FOURS` and so on; the worth that an own stone inside adds,
 and what is found by it, `WINS` and so on; the worth that one next to a window adds, and what one on an end of a span
@@ -48,8 +47,7 @@ OWN_FOURS, OTHER_FOURS, OWN_THREES, OTHER_THREES = 0, 16, 32, 48
 WINS, BLOCKS, FOURS, SHUT, THREES, USED = 0, 8, 16, 24, 32, 40
 """Where in `FOUND` they are counted, by cell: an own stone there fills a window; shuts the other side's window that
 lacks one stone; makes a window lack one; shuts an open three of the other side's; makes one; uses or shuts an own."""
-LACKING = 6
-"""Largest number of missing stones for which a window has a weight."""
+LACKING = 6  # Largest number of missing stones for which a window has a weight
 
 
 Cells = npt.NDArray[np.int8]
@@ -59,24 +57,17 @@ Ints = npt.NDArray[np.int64]
 class Windows(NamedTuple):
     """Tables for one board size and rule, and scratch space for one thread."""
 
-    weights: Ints
-    """[LACKING + 1], in thousandths: of a window, by the stones it lacks."""
+    weights: Ints  # [LACKING + 1], in thousandths: of a window, by the stones it lacks
     made_for: Ints
     """[4]: height, width and line length of the tables below, and whether only exactly that length counts."""
     lines: npt.NDArray[np.int32]
     """[L + 1, 3]: first cell, step and length of each line that can hold a window; then a length of 0."""
-    windows: Ints
-    """[INDICES, 6]"""
-    spans: Ints
-    """[INDICES, 6]: by the index of the cells between the ends; spans have no worth."""
-    values: Ints
-    """[MAX_SIDE]: of the cells of a line, 0 empty, 1 own, OTHER."""
-    kinds: Ints
-    """[2, MAX_SIDE]: of the windows and spans of a line."""
-    gain: Ints
-    """[N]: by cell, the worth that an own stone there adds."""
-    found: Ints
-    """[N]: by cell, the counts from `WINS` on."""
+    windows: Ints  # [INDICES, 6]
+    spans: Ints  # [INDICES, 6]: by the index of the cells between the ends; spans have no worth
+    values: Ints  # [MAX_SIDE]: of the cells of a line, 0 empty, 1 own, OTHER
+    kinds: Ints  # [2, MAX_SIDE]: of the windows and spans of a line
+    gain: Ints  # [N]: by cell, the worth that an own stone there adds
+    found: Ints  # [N]: by cell, the counts from `WINS` on
 
 
 def make_windows(weights: Ints) -> Windows:
@@ -243,8 +234,7 @@ def changes(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
     return int(worth), int(counts)
 
 
-LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0
-"""Values of the two certain threats, and the bound of the sum of weights."""
+LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0  # Values of the two certain threats, and the bound of the sum of weights
 
 
 class Weights(NamedTuple):
@@ -260,8 +250,7 @@ class GomokuEvaluator(NamedTuple):
     """The evaluation in the form that searches take: weights, tables, and scratch space for one thread."""
 
     windows: Windows
-    threats: npt.NDArray[np.float64]
-    """[2]: see `Weights`."""
+    threats: npt.NDArray[np.float64]  # [2]: see `Weights`
 
 
 def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:

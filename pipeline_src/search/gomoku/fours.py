@@ -32,8 +32,7 @@ FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
 line has, and a number that separates this game's entries of the table from those of others."""
 COUNT, NEXT, ANSWER = range(3)
 """Entries of a row of `FourSpace.marks`: moves of the node, the one to be tried next, the answer to the last."""
-DEPTH = 32
-"""Largest number of fours in a line."""
+DEPTH = 32  # Largest number of fours in a line
 MOVES = 32
 ATTACKER_KEY = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
@@ -41,14 +40,11 @@ ATTACKER_KEY = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 class FourSpace(NamedTuple):
     """Memory of one search. D: greatest depth in fours, M: moves of a node, E: entries, a power of two."""
 
-    moves: npt.NDArray[np.int32]
-    """[D, M]"""
-    marks: npt.NDArray[np.int64]
-    """[D, 3]"""
+    moves: npt.NDArray[np.int32]  # [D, M]
+    marks: npt.NDArray[np.int64]  # [D, 3]
     line: npt.NDArray[np.int64]
     """[2 D]: the winning line, the attacker's stones and the answers in turn, without the last stone."""
-    failed: npt.NDArray[np.uint64]
-    """[E]: keys of positions without a win."""
+    failed: npt.NDArray[np.uint64]  # [E]: keys of positions without a win
     counts: npt.NDArray[np.int64]
 
 

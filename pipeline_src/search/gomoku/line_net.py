@@ -48,12 +48,9 @@ from pipeline_src.search.mcts.puct_kernels import evaluate
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
 """Features of a cell; outputs of the mixing layer; units of each of the two hidden layers."""
 POOLED = 2 * MIXED + CHANNELS
-TOGETHER = 3
-"""Cells of a row that the mixing layer takes at a time."""
-SCALE = 1024
-"""Integer of a feature of 1."""
-LARGEST = 7.99
-"""Bound of a row's features: four rows fit 16 bits."""
+TOGETHER = 3  # Cells of a row that the mixing layer takes at a time
+SCALE = 1024  # Integer of a feature of 1
+LARGEST = 7.99  # Bound of a row's features: four rows fit 16 bits
 EMPTY, OWN, OTHER, OFF = range(4)
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 At: Any = np.uint64
@@ -64,10 +61,8 @@ Floats = npt.NDArray[np.float32]
 class Windows(NamedTuple):
     """All windows of W cells that a board can have, each with its mirror image in one of K rows."""
 
-    digits: npt.NDArray[np.int8]
-    """[K, W]: the cells of each row's window."""
-    rows: npt.NDArray[np.int32]
-    """[4^W]: row of each code, sum of digit p times 4^p; -1 for one that no board has."""
+    digits: npt.NDArray[np.int8]  # [K, W]: the cells of each row's window
+    rows: npt.NDArray[np.int32]  # [4^W]: row of each code, sum of digit p times 4^p; -1 for one that no board has
 
 
 @lru_cache(maxsize=2)
@@ -108,57 +103,33 @@ class LineNet(NamedTuple):
     Weights of a layer are by input and then output, flat; convolutions by row and column of the kernel.
     """
 
-    table: npt.NDArray[np.int16]
-    """[K * CHANNELS]: features times `SCALE`."""
-    rows: npt.NDArray[np.int32]
-    """[4^W], see `Windows`."""
-    near: npt.NDArray[np.int32]
-    """[N, 4, W], `neighbours`."""
-    spread: Floats
-    """Depthwise convolution of the first half of the channels: bias [16], kernel [9, 16]."""
-    mix: Floats
-    """Mixing layer: bias [MIXED], weights [CHANNELS, MIXED]."""
+    table: npt.NDArray[np.int16]  # [K * CHANNELS]: features times `SCALE`
+    rows: npt.NDArray[np.int32]  # [4^W], see `Windows`
+    near: npt.NDArray[np.int32]  # [N, 4, W], `neighbours`
+    spread: Floats  # Depthwise convolution of the first half of the channels: bias [16], kernel [9, 16]
+    mix: Floats  # Mixing layer: bias [MIXED], weights [CHANNELS, MIXED]
     policy: Floats
     """Layer from the last hidden units to the policy's weights: bias [2 * MIXED], weights [HIDDEN, 2 * MIXED]. A cell's
     logit is the sum, with these weights, of its outputs of the mixing layer and of the convolution after it."""
-    around: Floats
-    """Depthwise convolution of the mixing layer's outputs: bias [MIXED], kernel [9, MIXED]."""
-    hidden: Floats
-    """First hidden layer: bias [HIDDEN], weights [POOLED, HIDDEN]."""
-    deeper: Floats
-    """Second one: bias [HIDDEN], weights [HIDDEN, HIDDEN]."""
-    value: Floats
-    """Value: weights [HIDDEN], bias."""
-    filling: Floats
-    """[POOLED - MIXED]: `_pooled` of the training's empty board less that of this one."""
-    share: Floats
-    """[1]: 1 / (cells of the board of the training)."""
-    blank: npt.NDArray[np.int32]
-    """[N, 4]: codes of the empty board."""
-    blank_sums: npt.NDArray[np.int16]
-    """[N * CHANNELS]: its sums."""
-    boards: npt.NDArray[np.int8]
-    """[2, N]: the board last seen with each side to move."""
-    codes: npt.NDArray[np.int32]
-    """[2, N, 4]: its codes."""
-    sums: npt.NDArray[np.int16]
-    """[2, N * CHANNELS]: its sums."""
-    features: Floats
-    """[(H + 2) * (W + 2) * CHANNELS]: cells with a border of zeros; likewise ``mixed``."""
-    mixed: Floats
-    """[(H + 2) * (W + 2) * MIXED]"""
-    surroundings: Floats
-    """[N * MIXED]: outputs of the convolution of ``mixed``."""
-    logits: Floats
-    """[N]: of the last position."""
-    pooled: Floats
-    """[POOLED]: what the hidden layers read; ``units`` and ``deep`` are their outputs."""
-    units: Floats
-    """[HIDDEN]"""
-    deep: Floats
-    """[HIDDEN]"""
-    evaluated: npt.NDArray[np.int64]
-    """[1]: number of positions so far."""
+    around: Floats  # Depthwise convolution of the mixing layer's outputs: bias [MIXED], kernel [9, MIXED]
+    hidden: Floats  # First hidden layer: bias [HIDDEN], weights [POOLED, HIDDEN]
+    deeper: Floats  # Second one: bias [HIDDEN], weights [HIDDEN, HIDDEN]
+    value: Floats  # Value: weights [HIDDEN], bias
+    filling: Floats  # [POOLED - MIXED]: `_pooled` of the training's empty board less that of this one
+    share: Floats  # [1]: 1 / (cells of the board of the training)
+    blank: npt.NDArray[np.int32]  # [N, 4]: codes of the empty board
+    blank_sums: npt.NDArray[np.int16]  # [N * CHANNELS]: its sums
+    boards: npt.NDArray[np.int8]  # [2, N]: the board last seen with each side to move
+    codes: npt.NDArray[np.int32]  # [2, N, 4]: its codes
+    sums: npt.NDArray[np.int16]  # [2, N * CHANNELS]: its sums
+    features: Floats  # [(H + 2) * (W + 2) * CHANNELS]: cells with a border of zeros; likewise `mixed`
+    mixed: Floats  # [(H + 2) * (W + 2) * MIXED]
+    surroundings: Floats  # [N * MIXED]: outputs of the convolution of `mixed`
+    logits: Floats  # [N]: of the last position
+    pooled: Floats  # [POOLED]: what the hidden layers read; `units` and `deep` are their outputs
+    units: Floats  # [HIDDEN]
+    deep: Floats  # [HIDDEN]
+    evaluated: npt.NDArray[np.int64]  # [1]: number of positions so far
 
 
 WEIGHTS = {
@@ -176,14 +147,10 @@ WEIGHTS = {
 class LineTable(NamedTuple):
     """A net as its file has it, for boards of any size."""
 
-    table: npt.NDArray[np.int16]
-    """[K, CHANNELS]: the features of each window, times `SCALE`."""
-    heads: dict[str, Floats]
-    """Layers of the heads, see `WEIGHTS`."""
-    window: int
-    """W"""
-    height: int
-    """Height of the board that it was trained on; likewise ``width``."""
+    table: npt.NDArray[np.int16]  # [K, CHANNELS]: the features of each window, times `SCALE`
+    heads: dict[str, Floats]  # Layers of the heads, see `WEIGHTS`
+    window: int  # W
+    height: int  # Height of the board that it was trained on; likewise `width`
     width: int
 
 
@@ -269,8 +236,7 @@ def _pooled(made: LineTable, sums: npt.NDArray[np.int16], height: int, width: in
 
 
 FORMAT, VERSION = "zugwerk line net", 2
-TABLE = ".lines"
-"""Ending of the file of a line net's table."""
+TABLE = ".lines"  # Ending of the file of a line net's table
 
 
 def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> None:

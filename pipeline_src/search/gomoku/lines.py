@@ -40,13 +40,11 @@ NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THRE
     13
 )
 PATTERNS = 13
-LINES = range(3, 6)
-"""Lengths of lines that the tables support."""
+LINES = range(3, 6)  # Lengths of lines that the tables support
 QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
 """Classes of cells: a stone there makes no threat; a three; one next to a closed three or twos; two threes; a four; one
 next to such; one next to a three; an open four or two fours, so that the next stone wins; a line that wins."""
-COMPLETES = 128
-"""Bit of an entry while a table is being made: one more stone wins."""
+COMPLETES = 128  # Bit of an entry while a table is being made: one more stone wins
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -55,8 +53,7 @@ class Patterns(NamedTuple):
     """Tables of a rule. ``half`` is the number of cells of a key on each side."""
 
     half: int
-    table: Bytes
-    """[4^(2 half)]: by key, black's pattern, and 16 times white's."""
+    table: Bytes  # [4^(2 half)]: by key, black's pattern, and 16 times white's
 
 
 @njit(cache=True)
@@ -235,8 +232,7 @@ MARGIN = 5
 Int: Any = np.int64
 """Turns a constant into an ordinary argument, since numba compiles a kernel for each constant that it is called
 with."""
-At: Any = np.uint64
-"""Type of an index that cannot be negative (`games.gomoku.moves`)."""
+At: Any = np.uint64  # Type of an index that cannot be negative (`games.gomoku.moves`)
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
 """Entries of `Lines.sizes`: distance from a cell to the one below; cells of a key on each side; first cell of the
 board; cell after its last; number of empty cells; 1 if lines win only with an open end; 1 if cells are forbidden to
@@ -247,36 +243,24 @@ _RNG = np.random.default_rng(20)
 class Lines(NamedTuple):
     """The board. C: cells including the border, c: colour less one (0 black, 1 white)."""
 
-    cells: npt.NDArray[np.int8]
-    """[C]: 0 empty, 1 black, 2 white, `BORDER`."""
-    rows: npt.NDArray[np.int8]
-    """[R, stride]: the memory of ``cells``, row by row."""
-    near: npt.NDArray[np.int32]
-    """[C, 4]: keys of the four lines through a cell."""
-    packed: npt.NDArray[np.uint16]
-    """[2, C]: patterns of a stone of colour c on a cell, four bits a line."""
-    classes: npt.NDArray[np.uint8]
-    """[2, C]: classes of cells; 0 for those that are not empty."""
-    words: npt.NDArray[np.uint64]
-    """[2, C / 8]: the memory of ``classes``, eight cells at a time."""
-    counts: npt.NDArray[np.int32]
-    """[2, 16]: number of empty cells of each class."""
+    cells: npt.NDArray[np.int8]  # [C]: 0 empty, 1 black, 2 white, `BORDER`
+    rows: npt.NDArray[np.int8]  # [R, stride]: the memory of `cells`, row by row
+    near: npt.NDArray[np.int32]  # [C, 4]: keys of the four lines through a cell
+    packed: npt.NDArray[np.uint16]  # [2, C]: patterns of a stone of colour c on a cell, four bits a line
+    classes: npt.NDArray[np.uint8]  # [2, C]: classes of cells; 0 for those that are not empty
+    words: npt.NDArray[np.uint64]  # [2, C / 8]: the memory of `classes`, eight cells at a time
+    counts: npt.NDArray[np.int32]  # [2, 16]: number of empty cells of each class
     worth: npt.NDArray[np.int64]
     """[2, 2]: sums of ``points`` over the empty cells, for a side that is to move and for one that is not, less
     those of the empty board, so that the value of being to move does not depend on the board's size."""
-    hash: npt.NDArray[np.uint64]
-    """[1]: hash of the stones, without the side to move."""
+    hash: npt.NDArray[np.uint64]  # [1]: hash of the stones, without the side to move
     sizes: npt.NDArray[np.int64]
-    steps: npt.NDArray[np.int64]
-    """[4]: distance of neighbours along a row, a column and both diagonals."""
-    keys: npt.NDArray[np.uint64]
-    """[2, C]: random numbers of the hash."""
-    table: npt.NDArray[np.uint8]
-    """See `Patterns`."""
+    steps: npt.NDArray[np.int64]  # [4]: distance of neighbours along a row, a column and both diagonals
+    keys: npt.NDArray[np.uint64]  # [2, C]: random numbers of the hash
+    table: npt.NDArray[np.uint8]  # See `Patterns`
     points: npt.NDArray[np.int16]
     """[2, 16^4, 4]: points of a cell by its patterns, for colour c: `worth.MOVER_WORTH` and the other columns."""
-    scores: npt.NDArray[np.int32]
-    """[C]: points of empty cells for the order of moves, of both colours; 0 elsewhere."""
+    scores: npt.NDArray[np.int32]  # [C]: points of empty cells for the order of moves, of both colours; 0 elsewhere
 
 
 def make_lines(state: GomokuState) -> Lines:
@@ -332,8 +316,7 @@ def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
     return lines, [*kernels, Need(place, (lines, 0, 1)), Need(lift, (lines, 0))]
 
 
-_KEYS = _RNG.integers(0, 1 << 64, (2, 1088), dtype=np.uint64)
-"""Random numbers of the hash for boards of up to 25x25."""
+_KEYS = _RNG.integers(0, 1 << 64, (2, 1088), dtype=np.uint64)  # Random numbers of the hash for boards of up to 25x25
 
 
 def cell_of(action: int, width: int, lines: Lines) -> int:

@@ -36,8 +36,7 @@ from pipeline_src.search.mcts.puct_forest import stack
 from pipeline_src.search.mcts.puct_kernels import evaluate
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
-UNSURE = np.float32(0.9999)
-"""Largest value that the net may give. Only a certain win has the value 1."""
+UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
 
 
 @njit(cache=True, nogil=True)
@@ -193,10 +192,8 @@ class ProvingNet(NamedTuple):
     table: ProofTable | None
     space: ThreatSpace
     found: FourSpace
-    limits: npt.NDArray[np.int64]
-    """[3]: see `settle`."""
-    decided: npt.NDArray[np.int64]
-    """[1]: number of positions so far that were certainly won or lost."""
+    limits: npt.NDArray[np.int64]  # [3]: see `settle`
+    decided: npt.NDArray[np.int64]  # [1]: number of positions so far that were certainly won or lost
 
 
 @njit(cache=True)
@@ -235,8 +232,7 @@ class ProvingEvaluator:
                 alone, and not on those asked about before; a tenth slower. Searches by threats remember in any case.
         """
         self.evaluate_batch, self.limits = evaluate_batch, np.array([by_fours, by_threats, alone])
-        self.decided = 0
-        """Number of positions so far that were certainly won or lost."""
+        self.decided = 0  # Number of positions so far that were certainly won or lost
         self._lines: Lines | None = None
         self._shape, self._generation = (0, 0), 0
         self._table = threats.make_table(1 << 18) if by_threats > 0 else None

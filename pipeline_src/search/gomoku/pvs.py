@@ -49,18 +49,13 @@ REDUCED, MINIMAL, WHOLE = range(3)
 """Stages of a move: at reduced depth with a minimal window; with a minimal window; with the whole window."""
 EXACT, LOWER, UPPER = 0, 1, 2
 WIN = 10_000
-PROVEN = WIN - 500
-"""Values above it are forced wins, counted from the root."""
-MOST = 5_000
-"""Largest absolute value of the evaluation."""
+PROVEN = WIN - 500  # Values above it are forced wins, counted from the root
+MOST = 5_000  # Largest absolute value of the evaluation
 INFINITY = 2 * WIN
 PLIES = 64
-MOST_SEARCHES = (1 << 22) - 1
-"""Greatest number of a search that an entry of the table holds."""
-MOST_HISTORY, KILLER = 100, 100
-"""Limit of the history score, and score of a killer, in the order of moves."""
-LEAST_SCORE = 10
-"""Cells with this score or less are far from all stones, and not tried."""
+MOST_SEARCHES = (1 << 22) - 1  # Greatest number of a search that an entry of the table holds
+MOST_HISTORY, KILLER = 100, 100  # Limit of the history score, and score of a killer, in the order of moves
+LEAST_SCORE = 10  # Cells with this score or less are far from all stones, and not tried
 MOVES = 64
 SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
@@ -79,24 +74,16 @@ class Table(NamedTuple):
 class Space(NamedTuple):
     """Memory of one search. P: plies, M: moves of a node, C: cells."""
 
-    moves: npt.NDArray[np.int32]
-    """[P, M]: moves, best first."""
-    scores: npt.NDArray[np.int64]
-    """[P, M]: scores of the moves, in descending order."""
-    marks: npt.NDArray[np.int64]
-    """[P, 6]"""
-    bounds: npt.NDArray[np.int64]
-    """[P, 4]"""
-    killers: npt.NDArray[np.int64]
-    """[P, 2]: the two moves that were the last to refute at a ply, -1 for none."""
-    history: npt.NDArray[np.int64]
-    """[2, C]: history score of a colour's stone on a cell."""
-    banned: npt.NDArray[np.uint8]
-    """[C]: 1 for cells that are not tried at the root."""
+    moves: npt.NDArray[np.int32]  # [P, M]: moves, best first
+    scores: npt.NDArray[np.int64]  # [P, M]: scores of the moves, in descending order
+    marks: npt.NDArray[np.int64]  # [P, 6]
+    bounds: npt.NDArray[np.int64]  # [P, 4]
+    killers: npt.NDArray[np.int64]  # [P, 2]: the two moves that were the last to refute at a ply, -1 for none
+    history: npt.NDArray[np.int64]  # [2, C]: history score of a colour's stone on a cell
+    banned: npt.NDArray[np.uint8]  # [C]: 1 for cells that are not tried at the root
     counts: npt.NDArray[np.int64]
     switches: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.uint8]
-    """[1]: 0 until the search should end."""
+    stop: npt.NDArray[np.uint8]  # [1]: 0 until the search should end
 
 
 def make_table(megabytes: float) -> Table:

@@ -37,16 +37,13 @@ from pipeline_src.search.mcts.puct import FOREVER, Crew
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
-FOURS_ALONE = 20_000
-"""Node limit of the search by fours alone."""
+FOURS_ALONE = 20_000  # Node limit of the search by fours alone
 SHARE, STEP = 0.3, 50_000
 """Share of the limit for threats alone before quiet moves are tried; positions between two checks of the limit."""
-WIDE, DEEP = 16, 100
-"""Number of quiet moves of a node, and node limit of each search by fours below one."""
+WIDE, DEEP = 16, 100  # Number of quiet moves of a node, and node limit of each search by fours below one
 BEHIND, CANDIDATES = 5_000, 12
 """Node limit of a search after a quiet move of any kind or after an answer to it; number of these moves."""
-AGAIN = 1_000_000
-"""Node limit of a search that restores a proof after the table has lost a part of it."""
+AGAIN = 1_000_000  # Node limit of a search that restores a proof after the table has lost a part of it
 ENTRIES = 1 << 20
 NEVER = 1 << 60
 
@@ -58,8 +55,7 @@ class Found:
     line: tuple[int, ...]
     """Actions up to the winning line, the attacker's and the defender's in turn; empty if no win was found. The
     defender's actions are those that hold out longest, as far as the search knows."""
-    nodes: int
-    """Number of positions searched."""
+    nodes: int  # Number of positions searched
     seconds: float
 
     @property
@@ -135,8 +131,7 @@ class _Search:
         self.generations = {ONE_THREE: first, QUIET: second}
         self.fours.counts[fours.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
         self.kinds, self.nodes, self.move = ONE_THREE, 0, -1
-        self.begun: list[int] = []
-        """The beginning of the line, as found by the last of the searches."""
+        self.begun: list[int] = []  # The beginning of the line, as found by the last of the searches
 
     def run(self, seconds: float | None) -> bool:
         """Whether the searches find a win of the attacker within the limit."""
@@ -269,10 +264,8 @@ class _Search:
 # and a lost position has all of its moves in the tree (`PuctOptions.solve`).
 
 
-TREE_SHARE = 0.15
-"""Share of the limit for threats alone, where one thread searches by threats and then in the tree."""
-SIMULATION = 16
-"""Positions of a search by threats that take as long as a simulation."""
+TREE_SHARE = 0.15  # Share of the limit for threats alone, where one thread searches by threats and then in the tree
+SIMULATION = 16  # Positions of a search by threats that take as long as a simulation
 NODES = 1 << 17
 FORMULA = PuctOptions(c=1.0, c_base=0.0, solve=True, share=True, prune=True)
 

@@ -49,13 +49,10 @@ COUNT, CHILD, WORK = range(3)
 """Entries of a row of `ThreatSpace.marks`: moves of the node; the one being searched; nodes before it began."""
 PLIES = 80
 MOVES = 96
-INFINITE = 1 << 30
-"""Proof number of a refuted position, and disproof number of a proven one."""
+INFINITE = 1 << 30  # Proof number of a refuted position, and disproof number of a proven one
 BUCKET, ENTRY_BYTES = 4, 28
-LEAST_WORTH = 10
-"""Least points of a cell for a quiet move."""
-THREE_PROOF, QUIET_PROOF = 2, 4
-"""Proof numbers of threes and of quiet moves before they are searched."""
+LEAST_WORTH = 10  # Least points of a cell for a quiet move
+THREE_PROOF, QUIET_PROOF = 2, 4  # Proof numbers of threes and of quiet moves before they are searched
 DEFENDS_KEY = np.uint64(0x165667B19E3779F9)
 
 
@@ -65,37 +62,25 @@ class ProofTable(NamedTuple):
     keys: npt.NDArray[np.uint64]
     proofs: npt.NDArray[np.int32]
     disproofs: npt.NDArray[np.int32]
-    works: npt.NDArray[np.int32]
-    """Positions searched for the entry. The entry with the least work is replaced."""
+    works: npt.NDArray[np.int32]  # Positions searched for the entry. The entry with the least work is replaced.
     generations: npt.NDArray[np.int32]
-    moves: npt.NDArray[np.int16]
-    """The cell to play; -1 for none."""
-    plies: npt.NDArray[np.int16]
-    """Plies to the winning line, if proven."""
+    moves: npt.NDArray[np.int16]  # The cell to play; -1 for none
+    plies: npt.NDArray[np.int16]  # Plies to the winning line, if proven
 
 
 class ThreatSpace(NamedTuple):
     """Memory of one search. P: greatest depth in plies, M: moves of a node, C: cells."""
 
-    moves: npt.NDArray[np.int32]
-    """[P, M]"""
-    proofs: npt.NDArray[np.int32]
-    """[P, M]: proof numbers of the children."""
-    disproofs: npt.NDArray[np.int32]
-    """[P, M]"""
-    plies: npt.NDArray[np.int32]
-    """[P, M]: plies to the win of proven children."""
-    limits: npt.NDArray[np.int64]
-    """[P, 2]: proof and disproof number at which a node is left."""
-    marks: npt.NDArray[np.int64]
-    """[P, 3]"""
-    stamps: npt.NDArray[np.int32]
-    """[C]: number of threats that a stone removes; zeros between two uses."""
-    found: npt.NDArray[np.int32]
-    """[2, C]: scratch for threats and the stones that remove them, while moves are written."""
+    moves: npt.NDArray[np.int32]  # [P, M]
+    proofs: npt.NDArray[np.int32]  # [P, M]: proof numbers of the children
+    disproofs: npt.NDArray[np.int32]  # [P, M]
+    plies: npt.NDArray[np.int32]  # [P, M]: plies to the win of proven children
+    limits: npt.NDArray[np.int64]  # [P, 2]: proof and disproof number at which a node is left
+    marks: npt.NDArray[np.int64]  # [P, 3]
+    stamps: npt.NDArray[np.int32]  # [C]: number of threats that a stone removes; zeros between two uses
+    found: npt.NDArray[np.int32]  # [2, C]: scratch for threats and the stones that remove them, while moves are written
     counts: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.uint8]
-    """[1]: 0 until the search should end."""
+    stop: npt.NDArray[np.uint8]  # [1]: 0 until the search should end
 
 
 def make_table(entries: int) -> ProofTable:

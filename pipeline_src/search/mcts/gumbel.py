@@ -22,16 +22,12 @@ TINY = float(np.finfo(np.float32).tiny)
 class GumbelFound(NamedTuple):
     """The result of a search of K trees."""
 
-    steps: Ints
-    """[K]: the steps to play."""
-    legal: Ints
-    """[K, S]: the legal steps, `counts` of them."""
+    steps: Ints  # [K]: the steps to play
+    legal: Ints  # [K, S]: the legal steps, `counts` of them
     policies: Floats
     """[K, S]: the improved policy of those steps (equation 11), 0 past a row's number: the target of the policy."""
-    counts: Ints
-    """[K]"""
-    values: Doubles
-    """[K]: mean values of the roots to their sides to move."""
+    counts: Ints  # [K]
+    values: Doubles  # [K]: mean values of the roots to their sides to move
 
 
 def halvings(considered: int, simulations: int) -> list[tuple[int, int]]:

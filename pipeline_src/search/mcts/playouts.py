@@ -22,16 +22,12 @@ from pipeline_src.search.mcts.xorshift import below, seeded
 
 C = 0.15
 """Exploration constant: the best of 0 to 1.4 in matches with 1,000 playouts per move on 9x9; 0.1 to 0.2 are as good."""
-MAX_DEPTH = 1024
-"""Longest line in the tree in plies. A longer one continues as a playout."""
-MEMORY = 1 << 29
-"""Largest size of a tree in bytes. Unused memory is not taken from the system."""
+MAX_DEPTH = 1024  # Longest line in the tree in plies. A longer one continues as a playout.
+MEMORY = 1 << 29  # Largest size of a tree in bytes. Unused memory is not taken from the system.
 NODE_BYTES, EDGE_BYTES = 16, 20
-FIRST_REPORT = 1 << 10
-"""Playouts before the first report. Each further report doubles their number."""
+FIRST_REPORT = 1 << 10  # Playouts before the first report. Each further report doubles their number.
 FOREVER = (1 << 31) - 1
-NODES, EDGES, DEPTH = 0, 1, 2
-"""Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far."""
+NODES, EDGES, DEPTH = 0, 1, 2  # Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far
 
 Ints = npt.NDArray[np.int32]
 
@@ -48,24 +44,15 @@ def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
 class PlayoutTree(NamedTuple):
     """Nodes [N], 0 is the root, and edges [E], one per action, made when a playout continues from the node."""
 
-    first: Ints
-    """[N]: a node's first edge, -1 where it has none yet."""
-    branches: Ints
-    """[N]: how many edges it has."""
-    tried: Ints
-    """[N]: how many of them, the first ones, have a child."""
-    visits: Ints
-    """[N]: playouts that went on below it."""
-    action: Ints
-    """[E]"""
-    child: Ints
-    """[E]: node."""
-    tries: Ints
-    """[E]: playouts through it."""
-    total: npt.NDArray[np.float64]
-    """[E]: sum of their results, 0 to 1, of the side that plays the edge's action."""
-    used: npt.NDArray[np.int64]
-    """[3]"""
+    first: Ints  # [N]: a node's first edge, -1 where it has none yet
+    branches: Ints  # [N]: how many edges it has
+    tried: Ints  # [N]: how many of them, the first ones, have a child
+    visits: Ints  # [N]: playouts that went on below it
+    action: Ints  # [E]
+    child: Ints  # [E]: node
+    tries: Ints  # [E]: playouts through it
+    total: npt.NDArray[np.float64]  # [E]: sum of their results, 0 to 1, of the side that plays the edge's action
+    used: npt.NDArray[np.int64]  # [3]
 
 
 def new_tree(nodes: int, edges: int) -> PlayoutTree:

@@ -224,8 +224,7 @@ def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
 FOREVER = (1 << 31) - 1
 LEAST_NODES, NODE_BYTES = 64, 352
 """Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
-FIRST_REPORT = 16
-"""Simulations before the first report, see `Slices`."""
+FIRST_REPORT = 16  # Simulations before the first report, see `Slices`
 WIDE_NODES = 1 << 14
 """Least number of nodes of a tree for several lines, which are for looking at a position for a long time."""
 
@@ -235,17 +234,13 @@ class _Turn:
     """The state of a decision on a turn, step by step."""
 
     state: Any
-    left: int
-    """Simulations left."""
-    steps: list[int] = field(default_factory=list)
-    """Steps that are decided."""
-    line: list[int] = field(default_factory=list)
-    """Best line from the position on, as far as the search has found it."""
+    left: int  # Simulations left
+    steps: list[int] = field(default_factory=list)  # Steps that are decided
+    line: list[int] = field(default_factory=list)  # Best line from the position on, as far as the search has found it
     value: float = 0.0
     spent: int = 0
     whole: bool = False
-    wanted: int = 1
-    """Number of lines to report."""
+    wanted: int = 1  # Number of lines to report
     lines: list[tuple[int, Line]] = field(default_factory=list)
     """First step and line of the root's best steps, before the first step is decided."""
     instead: list[int] = field(default_factory=list)

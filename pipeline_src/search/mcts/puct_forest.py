@@ -59,16 +59,13 @@ def _lower_row(context: Any, builder: Any, signature: Any, values: Any) -> Any:
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
-States = Any
-"""A state's NamedTuple with a leading batch axis on its arrays (`batches.stack`)."""
+States = Any  # A state's NamedTuple with a leading batch axis on its arrays (`batches.stack`)
 Records = npt.NDArray[Any]
 
-UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3
-"""The proven result of a node to its side to move."""
+UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3  # The proven result of a node to its side to move
 SIGN = np.int32(-(1 << 31))
 MOST_VISITS = np.iinfo(np.int32).max
-UNKNOWN, NONE_LEFT = -2, -1
-"""Special values of a node's ``next``: to be searched for; every step has an edge."""
+UNKNOWN, NONE_LEFT = -2, -1  # Special values of a node's `next`: to be searched for; every step has an edge
 
 NODE = np.dtype(
     [
@@ -113,16 +110,14 @@ class PuctOptions(NamedTuple):
     """
 
     c: float = 1.25
-    c_base: float = 19652.0
-    """Base of the growth of c; with 0, c does not grow."""
+    c_base: float = 19652.0  # Base of the growth of c; with 0, c does not grow
     fpu: float = 0.0
     """First-play urgency: an edge without visits has the node's Q less fpu * sqrt(the prior of all visited edges)."""
     caution: float = 0.0
     """The best step of a node is the most visited one, or with caution the one with the greatest Q - caution / sqrt(n)
     (a lower confidence bound, as in Leela Zero 0.17): a step that the search has just found better need not first
     overtake the visits of another one."""
-    fpu_absolute: bool = False
-    """Whether an edge without visits has Q = fpu instead."""
+    fpu_absolute: bool = False  # Whether an edge without visits has Q = fpu instead
     own_visit: bool = True
     """Whether N includes the node's own evaluation, as in the pseudocode. If False, N is the sum of n over the edges,
     as in the papers' formula; it is then 0 at a node's first selection, and the prior alone decides (see `choose`)."""
@@ -142,30 +137,21 @@ class PuctOptions(NamedTuple):
 class Forest(NamedTuple):
     """G trees with room for N nodes and E edges each, and S legal steps in a node."""
 
-    nodes: Records
-    """NODE [G, N]: node 0 is the root; a child comes after its parent."""
-    edges: Records
-    """EDGE [G, E]"""
-    used_nodes: Ints
-    """[G]: nodes in use; 0 if the root is not evaluated yet."""
-    used_edges: Ints
-    """[G]"""
-    done: Ints
-    """[G]: simulations since `plant` or `advance`, the evaluation of the root not among them."""
+    nodes: Records  # NODE [G, N]: node 0 is the root; a child comes after its parent
+    edges: Records  # EDGE [G, E]
+    used_nodes: Ints  # [G]: nodes in use; 0 if the root is not evaluated yet
+    used_edges: Ints  # [G]
+    done: Ints  # [G]: simulations since `plant` or `advance`, the evaluation of the root not among them
     priors: Ints
     """[G, N, S]: bits of the evaluator's float32 priors of a node's steps in the order of `games.kernels.write_steps`;
     the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits. The steps themselves
     are not kept: computing them again when needed takes less time than the memory."""
     keys: npt.NDArray[np.uint64]
     """[G, N]: hash of each node's position; [G, 0] if nodes share nothing, likewise the next two."""
-    twins: Ints
-    """[G, N]: the next node of the same position, in a circle."""
-    slots: Ints
-    """[G, T], T a power of two: a node of each position, found by its hash; -1 where there is none."""
-    moved: Ints
-    """[>= N]: scratch for what moves parts of trees, and for proofs; likewise ``block``."""
-    block: Records
-    """EDGE [>= E]"""
+    twins: Ints  # [G, N]: the next node of the same position, in a circle
+    slots: Ints  # [G, T], T a power of two: a node of each position, found by its hash; -1 where there is none
+    moved: Ints  # [>= N]: scratch for what moves parts of trees, and for proofs; likewise `block`
+    block: Records  # EDGE [>= E]
 
 
 def new_forest(trees: int, nodes: int, steps: int, share: bool = False) -> Forest:
@@ -203,16 +189,11 @@ Doubles = npt.NDArray[np.float64]
 class RootTable(NamedTuple):
     """The roots of G trees, 0 past a row's number of steps; the arrays are the caller's."""
 
-    steps: Ints
-    """[G, S]: the legal steps."""
-    visits: Ints
-    """[G, S]"""
-    worths: Doubles
-    """[G, S]: sums of the values, to the root's side: Q times visits."""
-    priors: Floats
-    """[G, S], noise included."""
-    counts: Ints
-    """[G]: number of steps; 0 before the root is evaluated."""
+    steps: Ints  # [G, S]: the legal steps
+    visits: Ints  # [G, S]
+    worths: Doubles  # [G, S]: sums of the values, to the root's side: Q times visits
+    priors: Floats  # [G, S], noise included
+    counts: Ints  # [G]: number of steps; 0 before the root is evaluated
 
 
 @njit(cache=True, nogil=True)
@@ -234,8 +215,7 @@ def write_roots(
             visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth
 
 
-LEAST_SHARE = 0.1
-"""With caution, the least visits of the best step as a share of those of the most visited one."""
+LEAST_SHARE = 0.1  # With caution, the least visits of the best step as a share of those of the most visited one
 
 
 def best_of(tries: Ints, worth: npt.NDArray[np.float64], caution: float) -> int:

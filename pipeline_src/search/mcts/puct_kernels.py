@@ -38,21 +38,16 @@ class Answers(NamedTuple):
 
     priors: Ints
     """[B, >= S]: bits of its float32 priors, each row's first so many being those of the leaf's legal steps."""
-    values: Floats
-    """[B]: -1..1, to the leaf's side to move."""
+    values: Floats  # [B]: -1..1, to the leaf's side to move
 
 
 class Waiting(NamedTuple):
     """Leaves that wait for the evaluator, [B] of them at most; those of one tree are neighbours, the trees ascend."""
 
-    tree: Ints
-    """[B]"""
-    node: Ints
-    """[B]"""
-    steps: Ints
-    """[B, S]: the legal steps; what follows them is undefined."""
-    counts: Ints
-    """[B]: number of legal steps."""
+    tree: Ints  # [B]
+    node: Ints  # [B]
+    steps: Ints  # [B, S]: the legal steps; what follows them is undefined
+    counts: Ints  # [B]: number of legal steps
 
 
 def new_waiting(rows: int, steps: int) -> Waiting:

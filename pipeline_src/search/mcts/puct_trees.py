@@ -39,12 +39,9 @@ steps, each row's first so many summing to 1, values float32 [B] in -1..1 to the
 class Leaves(NamedTuple):
     """Positions that wait for the evaluator, as `EvaluateBatch` takes them: views, which the next round overwrites."""
 
-    states: Any
-    """Stacked states [B]."""
-    steps: Ints
-    """[B, S]: the legal steps; what follows them is undefined."""
-    counts: Ints
-    """[B]: number of legal steps."""
+    states: Any  # Stacked states [B]
+    steps: Ints  # [B, S]: the legal steps; what follows them is undefined
+    counts: Ints  # [B]: number of legal steps
 
 
 Result = TypeVar("Result")

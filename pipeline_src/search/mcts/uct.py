@@ -33,8 +33,7 @@ from pipeline_src.search.mcts.uct_tree import (
 # the bound (Rosin, 2011).
 
 
-MAX_DEPTH = 256
-"""Largest number of actions in a line. A longer one is not followed further."""
+MAX_DEPTH = 256  # Largest number of actions in a line. A longer one is not followed further.
 
 
 class UctScratch(NamedTuple):
@@ -42,12 +41,9 @@ class UctScratch(NamedTuple):
 
     actions: Ints
     values: Floats
-    order: Ints
-    """[A] each, A = `games.kernels.max_actions`."""
-    path: Ints
-    """[MAX_DEPTH, 2]: nodes and edges of the current line."""
-    depth: npt.NDArray[np.int64]
-    """[1]: the longest line so far."""
+    order: Ints  # [A] each, A = `games.kernels.max_actions`
+    path: Ints  # [MAX_DEPTH, 2]: nodes and edges of the current line
+    depth: npt.NDArray[np.int64]  # [1]: the longest line so far
 
 
 @njit(cache=True)
@@ -171,11 +167,9 @@ def answer_edge(tree: UctTree, node: int) -> int:
     return best
 
 
-FIRST_SLICE = 32
-"""Iterations before the first report. Each further report doubles their number."""
+FIRST_SLICE = 32  # Iterations before the first report. Each further report doubles their number.
 FOREVER = (1 << 31) - 1
-NOTHING = np.empty(0, np.int32)
-"""Scratch of a search that keeps nothing of the last one's tree."""
+NOTHING = np.empty(0, np.int32)  # Scratch of a search that keeps nothing of the last one's tree
 
 
 class Uct:
@@ -195,8 +189,7 @@ class Uct:
         if nodes < 1:
             raise ZugwerkError(f"a search tree needs at least 1 node, not {nodes}")
         self.tree: UctTree | None = None
-        self._root: Any = None
-        """State of the tree's root."""
+        self._root: Any = None  # State of the tree's root
 
     def stop(self) -> None:
         """See `Searcher`."""

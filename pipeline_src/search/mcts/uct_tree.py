@@ -23,20 +23,16 @@ Ints = npt.NDArray[np.int32]
 class UctOptions(NamedTuple):
     """Options of UCT. The player of the Amazons has its own."""
 
-    c: float = 0.5
-    """Exploration constant, for win rates in -1..1."""
+    c: float = 0.5  # Exploration constant, for win rates in -1..1
     prior: float = 2.0
     """Temperature, in the evaluation's unit, of the prior: the softmax of the one-ply values; 0 is no prior (UCB1)."""
-    scale: float = 4.0
-    """Advantage, in the evaluation's unit, that corresponds to odds of e to 1."""
+    scale: float = 4.0  # Advantage, in the evaluation's unit, that corresponds to odds of e to 1
     widen: float = 3.0
     """Progressive widening: k in the number k * v^alpha of actions that a node with v visits considers."""
-    alpha: float = 0.5
-    """Progressive widening: the exponent alpha, see `widen`."""
+    alpha: float = 0.5  # Progressive widening: the exponent alpha, see `widen`
     minimax: float = 0.5
     """Share of the minimax value in the value of an edge; the rest is the mean of the results below it."""
-    keep: int = 48
-    """Number of actions stored for a node other than the root, the best by one-ply value."""
+    keep: int = 48  # Number of actions stored for a node other than the root, the best by one-ply value
     breadth: int = 0
     """Number of likely moves of a node other than the root that are examined (`evaluator.shortlist`); 0 is all."""
 
@@ -44,37 +40,23 @@ class UctOptions(NamedTuple):
 class UctTree(NamedTuple):
     """Nodes [N] and edges [E]; node 0 is the root. Values are in the evaluation's unit, by the node's side to move."""
 
-    first: Ints
-    """[N]: a node's first edge."""
-    branches: Ints
-    """[N]: how many edges it has, best one-ply value first."""
-    reached: Ints
-    """[N]: one past the last of its edges that was tried."""
-    visits: Ints
-    """[N]: iterations that went on below it."""
-    side: npt.NDArray[np.int8]
-    """[N]: side to move."""
-    closed: npt.NDArray[np.uint8]
-    """[N]: 1 where its value is final, so that no iteration need go there."""
-    value: Floats
-    """[N]: minimax value of the searched subtree."""
+    first: Ints  # [N]: a node's first edge
+    branches: Ints  # [N]: how many edges it has, best one-ply value first
+    reached: Ints  # [N]: one past the last of its edges that was tried
+    visits: Ints  # [N]: iterations that went on below it
+    side: npt.NDArray[np.int8]  # [N]: side to move
+    closed: npt.NDArray[np.uint8]  # [N]: 1 where its value is final, so that no iteration need go there
+    value: Floats  # [N]: minimax value of the searched subtree
     rest: Floats
     """[N]: one-ply value of the best action that was ranked but not stored; where a whole shortlist is stored, that of
     the worst in it; minus infinity where all actions are stored."""
-    action: Ints
-    """[E]"""
-    child: Ints
-    """[E]: node, -1 before it is expanded."""
-    tries: Ints
-    """[E]: iterations through it."""
-    total: npt.NDArray[np.float64]
-    """[E]: sum of their win rates, -1..1."""
-    worth: Floats
-    """[E]: one-ply value; once expanded, the child's minimax value."""
-    prior: Floats
-    """[E]: softmax of the one-ply values."""
-    used: npt.NDArray[np.int64]
-    """[2]: nodes and edges in use."""
+    action: Ints  # [E]
+    child: Ints  # [E]: node, -1 before it is expanded
+    tries: Ints  # [E]: iterations through it
+    total: npt.NDArray[np.float64]  # [E]: sum of their win rates, -1..1
+    worth: Floats  # [E]: one-ply value; once expanded, the child's minimax value
+    prior: Floats  # [E]: softmax of the one-ply values
+    used: npt.NDArray[np.int64]  # [2]: nodes and edges in use
 
 
 def new_tree(nodes: int, keep: int, actions: int) -> UctTree:

@@ -13,8 +13,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, to_play
 from pipeline_src.jit import Need
 
-Boards = npt.NDArray[np.int8]
-"""int8 [B, H, W], row 0 = rank H."""
+Boards = npt.NDArray[np.int8]  # int8 [B, H, W], row 0 = rank H
 Squares = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float32]
 
@@ -22,21 +21,16 @@ Floats = npt.NDArray[np.float32]
 class MoveAnswer(NamedTuple):
     """Output of Move-Net for B positions."""
 
-    win_rate: Floats
-    """[B], the mover's chance to win."""
-    log_p: Floats
-    """[B, 4, N]: log-probability that amazon k goes to s; minus infinity where she may not."""
-    amazons: Squares
-    """[B, 4], their squares, ascending."""
+    win_rate: Floats  # [B], the mover's chance to win
+    log_p: Floats  # [B, 4, N]: log-probability that amazon k goes to s; minus infinity where she may not
+    amazons: Squares  # [B, 4], their squares, ascending
 
 
 class ArrowAnswer(NamedTuple):
     """Output of Arrow-Net for B positions in which an amazon has moved and not shot yet."""
 
-    win_rate: Floats
-    """[B], the mover's chance to win."""
-    log_p: Floats
-    """[B, N]: log-probability of an arrow to s; minus infinity where it may not go."""
+    win_rate: Floats  # [B], the mover's chance to win
+    log_p: Floats  # [B, N]: log-probability of an arrow to s; minus infinity where it may not go
 
 
 class Forward(Protocol):
@@ -128,26 +122,19 @@ class AmazonsNetEvaluator:
         return np.where(legal, np.exp(log_p), np.float32(0)), 2 * win_rate - 1
 
 
-Shares = npt.NDArray[np.float64]
-"""[N], probabilities by square s = (rank - 1) * W + (file - 1)."""
+Shares = npt.NDArray[np.float64]  # [N], probabilities by square s = (rank - 1) * W + (file - 1)
 
 
 @dataclass(frozen=True)
 class TurnView:
     """A position before a turn, and the same after the amazon's move that was played there."""
 
-    start: Shares
-    """Probability that the amazon on a square moves; they sum to 1."""
-    to: Shares
-    """Probability that a square is where she goes, whichever she is; they sum to 1."""
-    moves: tuple[tuple[int, int, float], ...]
-    """The likeliest (from, to) with their probabilities, the likeliest first."""
-    win_rate: float
-    """The mover's chance to win, before the move."""
-    arrow: Shares
-    """Probability of an arrow to a square, after the move that was played; they sum to 1."""
-    win_rate_after: float
-    """The mover's chance to win, knowing that move."""
+    start: Shares  # Probability that the amazon on a square moves; they sum to 1
+    to: Shares  # Probability that a square is where she goes, whichever she is; they sum to 1
+    moves: tuple[tuple[int, int, float], ...]  # The likeliest (from, to) with their probabilities, the likeliest first
+    win_rate: float  # The mover's chance to win, before the move
+    arrow: Shares  # Probability of an arrow to a square, after the move that was played; they sum to 1
+    win_rate_after: float  # The mover's chance to win, knowing that move
 
 
 def view_turn(nets: Forward, state: AmazonsState, action: int, count: int = 3) -> TurnView:

@@ -13,24 +13,18 @@ import numpy.typing as npt
 from pipeline_src.players.amazons.basic import make_evaluator, one_ply_values
 from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, top_hits
 
-CHUNK = 256
-"""Number of turns in a task."""
+CHUNK = 256  # Number of turns in a task
 CHOICES = ("from_to", "arrow", "turn")
 
 
 class Ranks(NamedTuple):
     """Ranks of T played turns by the one-ply evaluation. Columns are `CHOICES`; the arrow is given the played move."""
 
-    better: npt.NDArray[np.int64]
-    """[T, 3], alternatives worth more."""
-    equal: npt.NDArray[np.int64]
-    """[T, 3], alternatives worth the same, the played one among them."""
-    legal: npt.NDArray[np.int64]
-    """[T, 3], alternatives in all."""
-    value: Floats
-    """[T], worth in squares to the mover of the best turn with the played move."""
-    value_before: Floats
-    """[T], of the best turn."""
+    better: npt.NDArray[np.int64]  # [T, 3], alternatives worth more
+    equal: npt.NDArray[np.int64]  # [T, 3], alternatives worth the same, the played one among them
+    legal: npt.NDArray[np.int64]  # [T, 3], alternatives in all
+    value: Floats  # [T], worth in squares to the mover of the best turn with the played move
+    value_before: Floats  # [T], of the best turn
 
 
 def rank_turns(turns: RecordedTurns) -> Ranks:

@@ -46,28 +46,21 @@ NAMES = ("first_name", "second_name")
 class Games(NamedTuple):
     """G games of one board size, sorted by gid; game g's actions are ``actions[offsets[g]:offsets[g + 1]]``."""
 
-    gid: npt.NDArray[np.int64]
-    """[G], ascending."""
-    start: npt.NDArray[np.int8]
-    """[G], which of the variants asked for the game starts from."""
-    first_won: npt.NDArray[np.bool_]
-    """[G], whether the side that moved first won."""
+    gid: npt.NDArray[np.int64]  # [G], ascending
+    start: npt.NDArray[np.int8]  # [G], which of the variants asked for the game starts from
+    first_won: npt.NDArray[np.bool_]  # [G], whether the side that moved first won
     teachers: npt.NDArray[np.bool_]
     """[G, 2], whether who moved first, and who moved second, is one of the players that are learnt from."""
-    offsets: npt.NDArray[np.int64]
-    """[G + 1]."""
-    actions: npt.NDArray[np.int32]
-    """All games' turns (from * N + to) * N + arrow, one after the other."""
+    offsets: npt.NDArray[np.int64]  # [G + 1]
+    actions: npt.NDArray[np.int32]  # All games' turns (from * N + to) * N + arrow, one after the other
 
 
 class Archive(NamedTuple):
     """The games of an archive that a data set uses, and counts of the rest."""
 
     games: Games
-    sources: dict[str, int]
-    """Games used, by who played them."""
-    skipped: dict[str, int]
-    """Games of another board ``size``, and of another ``variant`` on this size."""
+    sources: dict[str, int]  # Games used, by who played them
+    skipped: dict[str, int]  # Games of another board `size`, and of another `variant` on this size
 
 
 def read_games(
@@ -297,8 +290,7 @@ def open_writer(folder: Path, count: int, size: int) -> Iterator[SamplesWriter]:
         yield SamplesWriter(streams)
 
 
-GAMES_AT_ONCE = 512
-"""At most 94,208 samples, 11 MB, on the 10x10 board."""
+GAMES_AT_ONCE = 512  # At most 94,208 samples, 11 MB, on the 10x10 board
 
 
 def build_dataset(

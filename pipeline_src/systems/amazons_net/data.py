@@ -34,18 +34,13 @@ ALL = Share()
 class Positions(NamedTuple):
     """B samples of one type, before they are encoded. Squares are s = (rank - 1) * W + (file - 1)."""
 
-    boards: npt.NDArray[np.int8]
-    """int8 [B, H, W], row 0 = rank H."""
-    movers: npt.NDArray[np.int8]
-    """int8 [B], 2 Black or 3 White."""
-    moved: npt.NDArray[np.int16]
-    """int16 [B], where the amazon that shoots stands; -1 in Amazon samples."""
+    boards: npt.NDArray[np.int8]  # int8 [B, H, W], row 0 = rank H
+    movers: npt.NDArray[np.int8]  # int8 [B], 2 Black or 3 White
+    moved: npt.NDArray[np.int16]  # int16 [B], where the amazon that shoots stands; -1 in Amazon samples
     start: npt.NDArray[np.int16]
     """int16 [B], where the played line starts: the amazon before her move, or the one that shoots."""
-    to: npt.NDArray[np.int16]
-    """int16 [B], where it ends: the amazon after her move, or the arrow."""
-    won: npt.NDArray[np.float32]
-    """float32 [B], 1 where the mover won the game."""
+    to: npt.NDArray[np.int16]  # int16 [B], where it ends: the amazon after her move, or the arrow
+    won: npt.NDArray[np.float32]  # float32 [B], 1 where the mover won the game
     policy_weight: npt.NDArray[np.float32]
     """float32 [B], factor of the policy's loss and measures, with a mean of 1 over the split."""
 
@@ -211,15 +206,11 @@ PUBLISHED = AmazonsConfig()
 class NetInput(NamedTuple):
     """Input and targets of a net for a batch. K is 4 before the move and 1 before the arrow."""
 
-    features: Tensor
-    """float32 [B, C, H, W], as the net's encoder makes it."""
-    legal: Tensor
-    """bool [B, K, N]."""
+    features: Tensor  # float32 [B, C, H, W], as the net's encoder makes it
+    legal: Tensor  # bool [B, K, N]
     played: Played
-    won: Tensor
-    """float32 [B]."""
-    policy_weight: Tensor
-    """float32 [B]."""
+    won: Tensor  # float32 [B]
+    policy_weight: Tensor  # float32 [B]
 
 
 class StepInput(NamedTuple):

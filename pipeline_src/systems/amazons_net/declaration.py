@@ -46,8 +46,7 @@ PRINTED: Mapping[str, Any] = {
 """Values that the patent prints, by the keys of params.yaml, and the usual ones where it prints nothing but a method
 needs one: He's starting weights, samples as they were recorded, and of the squared distance, which has no gradient as
 printed, the reading with the expected coordinates."""
-MOST_CHANGES = 2
-"""Number of departures up to which nets are still called as printed, but for those."""
+MOST_CHANGES = 2  # Number of departures up to which nets are still called as printed, but for those
 
 
 def departures(params: Mapping[str, Any]) -> dict[str, Any]:

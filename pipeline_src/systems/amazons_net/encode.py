@@ -29,8 +29,7 @@ from pipeline_src.games.amazons.board import (
 )
 from pipeline_src.jit import Need, njit
 
-AMAZONS = 4
-"""Planes of F: the amazons a side has."""
+AMAZONS = 4  # Planes of F: the amazons a side has
 SCALE = 100
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -105,8 +104,7 @@ class Encoded(NamedTuple):
 
     features: npt.NDArray[np.float32]
     """float32 [B, C, H, W], row 0 = rank H: F on its raw scale 0 to 300, plane k of amazon k; or planes."""
-    amazons: npt.NDArray[np.int16]
-    """int16 [B, 4]: squares of the mover's amazons, ascending."""
+    amazons: npt.NDArray[np.int16]  # int16 [B, 4]: squares of the mover's amazons, ascending
     legal: npt.NDArray[np.bool_]
     """bool [B, 4, N]: where amazon k may go; in a position before the arrow, row 0 = where the arrow may land."""
 

@@ -88,19 +88,15 @@ class NesterovRMSprop(Optimizer):
         torch._foreach_add_(parameters, momenta, alpha=-mu)
 
 
-TINY = 1e-12
-"""Keeps the gradient of a distance finite where the distance is 0; moves it by a millionth of a square."""
+TINY = 1e-12  # Keeps the gradient of a distance finite where the distance is 0; moves it by a millionth of a square
 
 
 class Played(NamedTuple):
     """The moves played in B positions, with the rows of the policy they were chosen from."""
 
-    rows: Tensor
-    """int64 [B, K]: the square each row starts on."""
-    row: Tensor
-    """int64 [B]: the row that was played."""
-    to: Tensor
-    """int64 [B]: the square that was played."""
+    rows: Tensor  # int64 [B, K]: the square each row starts on
+    row: Tensor  # int64 [B]: the row that was played
+    to: Tensor  # int64 [B]: the square that was played
 
 
 def coordinates(size: int) -> Tensor:
@@ -167,10 +163,8 @@ POLICY_LOSSES: Mapping[str, PolicyLoss] = {
 class Choice(NamedTuple):
     """Comparison of the argmax of a policy with the played move."""
 
-    distance: Tensor
-    """L2 as printed, float [B]."""
-    right: Tensor
-    """bool [B]: whether the argmax is the played move."""
+    distance: Tensor  # L2 as printed, float [B]
+    right: Tensor  # bool [B]: whether the argmax is the played move
 
 
 def argmax_choice(log_p: Tensor, played: Played, places: Tensor) -> Choice:
@@ -194,12 +188,10 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
 class Model(NamedTuple):
     """A model to train, with its loss: ``value_weight`` times the value loss, plus the policy loss."""
 
-    params: type[TrainingParams]
-    """The model of its section of the params."""
+    params: type[TrainingParams]  # The model of its section of the params
     make: Callable[[Any, int], Nets]
     """Fresh nets for boards of a size, from these params and the global torch generator."""
-    optimizer: Callable[[Iterable[Tensor], float], Optimizer]
-    """Makes the optimizer of parameters, for a learning rate."""
+    optimizer: Callable[[Iterable[Tensor], float], Optimizer]  # Makes the optimizer of parameters, for a learning rate
     value_loss: ValueLoss
     policy_loss: PolicyLoss
 

@@ -84,8 +84,7 @@ def masked_log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
     return log_p.masked_fill(empty, -torch.inf).view(logits.shape)
 
 
-MAX_SIDE = 10
-"""Largest board that the biases by relative place know."""
+MAX_SIDE = 10  # Largest board that the biases by relative place know
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,9 @@ class ResidualConfig:
 
     size: int = 10
     """Squares along one side of the boards that it is trained on; the weights themselves fit any size up to 10."""
-    channels: int = 32
-    """Filters of each 3x3 convolution of the trunk."""
-    blocks: int = 4
-    """Residual blocks of two convolutions each."""
-    embedding: int = 32
-    """Length of the embeddings of from and to squares in the move policy."""
+    channels: int = 32  # Filters of each 3x3 convolution of the trunk
+    blocks: int = 4  # Residual blocks of two convolutions each
+    embedding: int = 32  # Length of the embeddings of from and to squares in the move policy
 
     encoding: ClassVar[str] = "planes"
 
@@ -222,8 +218,7 @@ def _convolution(into: int, filters: int, scale: float = 1.0) -> nn.Sequential:
 # where on the board something is.
 
 
-RANDOM = 0.1
-"""Scale of the He weights that `mirror` adds to the identity."""
+RANDOM = 0.1  # Scale of the He weights that `mirror` adds to the identity
 
 
 @torch.no_grad()
@@ -340,11 +335,9 @@ class PolicyHead(nn.Module):
 
 
 StartingWeights = Literal["he", "mirrored"]
-EMBEDDING = 32
-"""Numbers by which a spatial policy of moves knows a square to start from, and one to go to."""
+EMBEDDING = 32  # Numbers by which a spatial policy of moves knows a square to start from, and one to go to
 
-FEATURE_PLANES = 4
-"""Feature planes: one for each of the mover's amazons."""
+FEATURE_PLANES = 4  # Feature planes: one for each of the mover's amazons
 
 TRUNK = (
     Layer(6, 128, "relu"),
@@ -373,8 +366,7 @@ EMPTY, SPREAD = 100.0, 40.0
 class AmazonsConfig:
     """The shape of the nets and the meaning of their input; `params.AmazonsTrainParams` describes the fields."""
 
-    size: int = 10
-    """Squares along one side of the board."""
+    size: int = 10  # Squares along one side of the board
     width: float = 1.0
     fewest_filters: int = 4
     dropout: float = 0.3

@@ -88,18 +88,15 @@ def open_forward(path: str, batch: int) -> Forward:
     return NetsForward(load_nets(path), batch, threads=1)
 
 
-BATCH = 16
-"""Positions of a forward pass: as many as a task of a match has games in lock step."""
+BATCH = 16  # Positions of a forward pass: as many as a task of a match has games in lock step
 
 
 class NetsTurn(NamedTuple):
     """A turn and its win rates by the nets."""
 
     action: int
-    win_rate: float
-    """Win rate of the side to move by Arrow-Net, after the amazon's move."""
-    win_rate_move_net: float
-    """Win rate of the side to move by Move-Net, before the amazon's move."""
+    win_rate: float  # Win rate of the side to move by Arrow-Net, after the amazon's move
+    win_rate_move_net: float  # Win rate of the side to move by Move-Net, before the amazon's move
 
 
 class NetsPlayer(Player):

@@ -19,8 +19,7 @@ from pipeline_src.search.mcts.puct_forest import PuctOptions
 if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer
 
-TREE = 1 << 14
-"""Number of nodes of a tree if only time limits the search."""
+TREE = 1 << 14  # Number of nodes of a tree if only time limits the search
 FORMULA = PuctOptions()
 
 

@@ -19,10 +19,8 @@ from pipeline_src.games.amazons import is_legal
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
 from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, join_predictions, top_hits
 
-BEAM = 5
-"""Number of moves for which ``turn_top5`` examines the arrows."""
-CHUNK = 1_024
-"""Number of turns at a time, which bounds the memory."""
+BEAM = 5  # Number of moves for which `turn_top5` examines the arrows
+CHUNK = 1_024  # Number of turns at a time, which bounds the memory
 
 
 def predict_nets(nets: Forward, turns: RecordedTurns) -> Predictions:

@@ -23,22 +23,14 @@ PHASES = (0, 20, 50)
 class RecordedTurns:
     """T turns and the positions in which they were played; squares s = (rank - 1) * W + (file - 1)."""
 
-    boards: npt.NDArray[np.int8]
-    """[T, H, W] before the turn, row 0 = rank H."""
-    movers: npt.NDArray[np.int8]
-    """[T], board code of the side to move."""
-    start: npt.NDArray[np.int16]
-    """[T], square the amazon left."""
-    to: npt.NDArray[np.int16]
-    """[T], square she went to."""
-    arrow: npt.NDArray[np.int16]
-    """[T], square the arrow hit."""
-    results: npt.NDArray[np.int8]
-    """[T], 1 where the mover won the game, 0 where it lost."""
-    gids: npt.NDArray[np.int64]
-    """[T], number of the game."""
-    plies: npt.NDArray[np.int16]
-    """[T], turns played before this one."""
+    boards: npt.NDArray[np.int8]  # [T, H, W] before the turn, row 0 = rank H
+    movers: npt.NDArray[np.int8]  # [T], board code of the side to move
+    start: npt.NDArray[np.int16]  # [T], square the amazon left
+    to: npt.NDArray[np.int16]  # [T], square she went to
+    arrow: npt.NDArray[np.int16]  # [T], square the arrow hit
+    results: npt.NDArray[np.int8]  # [T], 1 where the mover won the game, 0 where it lost
+    gids: npt.NDArray[np.int64]  # [T], number of the game
+    plies: npt.NDArray[np.int16]  # [T], turns played before this one
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -116,12 +108,9 @@ Floats = npt.NDArray[np.float64]
 class Predictions:
     """A system's predictions for T turns, each float64 [T], by the name of the figure."""
 
-    rates: Mapping[str, Floats]
-    """Hits from 0 to 1, such as whether the played move is among the first five."""
-    win_rates: Mapping[str, Floats]
-    """Win rates of the side to move, 0 to 1."""
-    errors: Mapping[str, Floats]
-    """Distances, 0 or more, of the system's answer from the played move."""
+    rates: Mapping[str, Floats]  # Hits from 0 to 1, such as whether the played move is among the first five
+    win_rates: Mapping[str, Floats]  # Win rates of the side to move, 0 to 1
+    errors: Mapping[str, Floats]  # Distances, 0 or more, of the system's answer from the played move
 
 
 def top_hits(better: npt.ArrayLike, equal: npt.ArrayLike, k: int) -> Floats:
@@ -154,12 +143,9 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 class Outcomes:
     """Results of the games of T turns."""
 
-    results: npt.NDArray[np.integer]
-    """[T], 1 where the mover won the game, 0 where it lost."""
-    gids: npt.NDArray[np.integer]
-    """[T], number of the game."""
-    plies: npt.NDArray[np.integer]
-    """[T], turns played before this one."""
+    results: npt.NDArray[np.integer]  # [T], 1 where the mover won the game, 0 where it lost
+    gids: npt.NDArray[np.integer]  # [T], number of the game
+    plies: npt.NDArray[np.integer]  # [T], turns played before this one
 
 
 def agreement(

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.arrays import MANIFEST, SPLITS, ArrayFolder
 
-AMAZON, ARROW = 0, 1
-"""Types of sample."""
+AMAZON, ARROW = 0, 1  # Types of sample
 
 
 class Samples(NamedTuple):
@@ -41,13 +40,10 @@ class Samples(NamedTuple):
 class Field:
     """One array of the data set."""
 
-    name: str
-    """Name of the file and of the attribute of `Samples` (``from_`` there, since ``from`` is a keyword)."""
-    patent: str | None
-    """The patent's name of the field; None for our additions."""
+    name: str  # Name of the file and of the attribute of `Samples` (`from_` there, since `from` is a keyword)
+    patent: str | None  # The patent's name of the field; None for our additions
     dtype: type[np.generic]
-    ndim: int
-    """Axes of one sample: 0 a number, 1 an [x, y] pair, 2 a board."""
+    ndim: int  # Axes of one sample: 0 a number, 1 an [x, y] pair, 2 a board
     meaning: str
 
     def shape(self, size: int) -> tuple[int, ...]:
@@ -82,8 +78,7 @@ FOLDER = ArrayFolder("amazons samples", 2, ("size", "samples", "splits"), "amazo
 class Dataset:
     """Samples on disk, read as they are asked for."""
 
-    samples: Samples
-    """Read-only memory maps of n rows: train, then validation, then test."""
+    samples: Samples  # Read-only memory maps of n rows: train, then validation, then test
     manifest: dict[str, Any]
 
     @property

@@ -35,10 +35,8 @@ of games whose winner the value names. Where policies learn from teachers alone,
 class Answer(NamedTuple):
     """Loss and measures of one net on a batch."""
 
-    loss: Tensor
-    """[], the mean over the batch."""
-    sums: Tensor
-    """float64 [1 + measures]: the number of samples, and each of `MEASURES` summed over them."""
+    loss: Tensor  # [], the mean over the batch
+    sums: Tensor  # float64 [1 + measures]: the number of samples, and each of `MEASURES` summed over them
 
 
 class AmazonsModule(LightningModule):
@@ -130,14 +128,10 @@ MONITORED = "validation_loss"
 class Trained(NamedTuple):
     """Result of a training."""
 
-    best_nets: Path
-    """Nets of the lowest validation loss, as `save_nets` writes them."""
-    rows: list[dict[str, float]]
-    """One an epoch: ``epoch`` from 1, ``learning_rate``, and `AmazonsModule.take_measures`."""
-    best: dict[str, float]
-    """The row of the lowest validation loss, the first of equals."""
-    timings: dict[str, Any]
-    """Seconds and hardware; of this process alone where the training was resumed."""
+    best_nets: Path  # Nets of the lowest validation loss, as `save_nets` writes them
+    rows: list[dict[str, float]]  # One an epoch: `epoch` from 1, `learning_rate`, and `AmazonsModule.take_measures`
+    best: dict[str, float]  # The row of the lowest validation loss, the first of equals
+    timings: dict[str, Any]  # Seconds and hardware; of this process alone where the training was resumed
 
 
 def work_folder(root: Path, dataset: Dataset, params: TrainingParams, *, model: str, seed: int, threads: int) -> Path:

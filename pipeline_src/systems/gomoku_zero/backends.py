@@ -150,8 +150,7 @@ def _write_priors(
 
 
 Floats = npt.NDArray[np.float32]
-Answer = tuple[Floats, Floats]
-"""Policy logits [B, N] and values [B] in -1..1 to the side to move."""
+Answer = tuple[Floats, Floats]  # Policy logits [B, N] and values [B] in -1..1 to the side to move
 Run = Callable[[Planes], Answer]
 BackendName = Literal["auto", "torch", "torch-bf16", "onnx", "onnx-int8", "cuda"]
 
@@ -162,13 +161,11 @@ class ModelInfo:
 
     game: str
     variant: str
-    version: int
-    """Version of the game's rules."""
+    version: int  # Version of the game's rules
     kind: str
     height: int
     width: int
-    positions: int
-    """Number of positions of history in its planes."""
+    positions: int  # Number of positions of history in its planes
 
 
 class Backend(Protocol):

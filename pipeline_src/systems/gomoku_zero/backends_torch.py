@@ -29,19 +29,15 @@ class TorchBackend(Synchronous):
             return logits.float().numpy(), values.float().numpy()
 
 
-WARM_UP = 3
-"""Runs before a graph is captured, in which cuDNN chooses its algorithms."""
+WARM_UP = 3  # Runs before a graph is captured, in which cuDNN chooses its algorithms
 
 
 class _Slot(NamedTuple):
     """Memory and graph of one batch in flight. Planes cross to the GPU as bytes, a quarter of their floats."""
 
-    planes: Tensor
-    """Pinned uint8 [B, C, H, W]."""
-    logits: Tensor
-    """Pinned float32 [B, N]."""
-    values: Tensor
-    """Pinned float32 [B]."""
+    planes: Tensor  # Pinned uint8 [B, C, H, W]
+    logits: Tensor  # Pinned float32 [B, N]
+    values: Tensor  # Pinned float32 [B]
     stream: torch.cuda.Stream
     graph: torch.cuda.CUDAGraph
     done: torch.cuda.Event

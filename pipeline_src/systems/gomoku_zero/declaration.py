@@ -29,8 +29,7 @@ from pipeline_src.systems.gomoku_zero.params import (
 
 REPORT = "artifacts/reports/gomoku/evaluate.json"
 SELF_PLAY = "its own games"
-ANCHOR = "mcts:playouts=1000"
-"""Player that has Elo 0."""
+ANCHOR = "mcts:playouts=1000"  # Player that has Elo 0
 
 
 class GomokuShown(Params):

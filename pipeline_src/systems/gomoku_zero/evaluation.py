@@ -93,8 +93,7 @@ def elo_rows(names: Iterable[str], ratings: Mapping[str, Rating]) -> list[Row]:
     ]
 
 
-LOSSES = ("step", "policy_loss", "value_loss")
-"""Columns of a generation's learning curve that `loss_rows` reads."""
+LOSSES = ("step", "policy_loss", "value_loss")  # Columns of a generation's learning curve that `loss_rows` reads
 
 
 def loss_rows(curves: Mapping[int, Sequence[Mapping[str, str]]]) -> list[Row]:

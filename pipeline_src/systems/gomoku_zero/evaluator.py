@@ -73,8 +73,7 @@ class ZeroEvaluator:
         if chunk < 1:
             raise ZugwerkError(f"a net's batch must have at least 1 row, not {chunk}")
         self.backend, self.positions, self.chunk = backend, positions, chunk
-        self.evaluated = 0
-        """Number of positions evaluated so far."""
+        self.evaluated = 0  # Number of positions evaluated so far
         self._planes: Planes = np.empty((0, 0, 0, 0), np.float32)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

@@ -15,14 +15,10 @@ WORK = Path("work/gomoku")
 class Made(NamedTuple):
     """The files that a round makes and the next one begins with."""
 
-    model: Path
-    """The trained net."""
-    best: Path
-    """The net that plays."""
-    learner: Path
-    """State of the optimizer."""
-    window: Path
-    """Folder of the replay window."""
+    model: Path  # The trained net
+    best: Path  # The net that plays
+    learner: Path  # State of the optimizer
+    window: Path  # Folder of the replay window
 
 
 class GenerationFiles:
@@ -30,26 +26,19 @@ class GenerationFiles:
 
     def __init__(self, number: int, artifacts: Path = ARTIFACTS) -> None:
         self.number, self.name = number, f"{number:02d}"
-        self.games = artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"
-        """Records of the self-play games."""
+        self.games = artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"  # Records of the self-play games
         self.gate_games = artifacts / "records/gomoku/gate" / f"{self.name}.parquet"
         """Records of the games against the best player."""
         self.window = artifacts / "samples/gomoku" / self.name
         """Folder of the replay window: the games that this generation trained on."""
-        self.models = artifacts / "models/gomoku" / self.name
-        """Folder of the models."""
-        self.model = self.models / "model.pt"
-        """The net that this generation trained, whether or not it became the best."""
-        self.best = self.models / "best.pt"
-        """The best player after this generation's gate."""
-        self.learner = self.models / "learner.pt"
-        """State of the optimizer."""
+        self.models = artifacts / "models/gomoku" / self.name  # Folder of the models
+        self.model = self.models / "model.pt"  # The net that this generation trained, whether or not it became the best
+        self.best = self.models / "best.pt"  # The best player after this generation's gate
+        self.learner = self.models / "learner.pt"  # State of the optimizer
         self.made = Made(self.model, self.best, self.learner, self.window)
         """The files that the next generation begins with."""
-        self.report = artifacts / "reports/gomoku/generations" / f"{self.name}.json"
-        """Metrics."""
-        self.curves = self.report.with_suffix(".csv")
-        """Losses by step."""
+        self.report = artifacts / "reports/gomoku/generations" / f"{self.name}.json"  # Metrics
+        self.curves = self.report.with_suffix(".csv")  # Losses by step
         self.timings = self.report.with_suffix(".timings.json")
         """Seconds, hardware and the key of the generation's inputs. Written last, and not an output of the graph."""
 
@@ -58,14 +47,10 @@ class GenerationFiles:
 class Work:
     """Folders and settings of an unfinished round."""
 
-    folder: Path
-    """Folder of the round."""
-    number: int
-    """Number of the generation, from 1."""
-    index: int
-    """Number of the round in its generation, from 0."""
-    before: Made | None
-    """The round before; None for the first one of all."""
+    folder: Path  # Folder of the round
+    number: int  # Number of the generation, from 1
+    index: int  # Number of the round in its generation, from 0
+    before: Made | None  # The round before; None for the first one of all
     setting: Setting
     parallel: Parallel
     start: Path | None = None

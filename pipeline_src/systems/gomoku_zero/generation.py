@@ -35,8 +35,7 @@ from pipeline_src.systems.gomoku_zero.train import learn
 from pipeline_src.systems.gomoku_zero.window import SelfPlayGames, extend_window, open_window
 
 WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
-CHUNK = 10
-"""Rows of a forward pass: of twenty games ten wait for each player."""
+CHUNK = 10  # Rows of a forward pass: of twenty games ten wait for each player
 
 
 def run_generation(

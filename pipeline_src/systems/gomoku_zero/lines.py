@@ -37,8 +37,7 @@ LEAST_VARIANCE = 1e-3
 
 LAYERS = ("spread", "mix", "around", "hidden", "deeper", "policy")
 """Layers of the heads whose weights a table has by input and then output."""
-NORMS = {"mix": "kept_norm", "hidden": "pooled_norm"}
-"""Normalisation before a layer, by the layer."""
+NORMS = {"mix": "kept_norm", "hidden": "pooled_norm"}  # Normalisation before a layer, by the layer
 
 
 class LinesConfig(LinesParams, NetShape):

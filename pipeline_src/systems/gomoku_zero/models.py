@@ -52,8 +52,7 @@ KINDS: dict[str, tuple[type[Any], type[Any]]] = {
 class ZeroModel:
     """A net, with the variant of Gomoku that it plays."""
 
-    net: ZeroNet
-    """The net, in evaluation mode."""
+    net: ZeroNet  # The net, in evaluation mode
     variant: str
 
     @property

@@ -426,8 +426,7 @@ def _read_net(section: str, path: Path) -> GomokuNet:
 # They are separate from `params`, so that a changed match does not train any net again.
 
 
-BEST = "best"
-"""Name of the best player after the last generation; the models are called by their generation's number."""
+BEST = "best"  # Name of the best player after the last generation; the models are called by their generation's number
 
 
 class GomokuOpponent(Params):

@@ -26,14 +26,11 @@ from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
 from pipeline_src.systems.gomoku_zero.window import extend_window, make_games, open_window, write_window
 
 SIGN = {"first": 1, "draw": 0, "second": -1}
-EVALUATIONS = "evaluations.json"
-"""Number of positions that the net was asked about in a round."""
+EVALUATIONS = "evaluations.json"  # Number of positions that the net was asked about in a round
 LOCK_STEP = 64
 """Games in lock step, if the net's batches do not ask for more. Neither this nor the unit of work changes a game."""
-COLDEST = 0.01
-"""Below this temperature the most visited action is played."""
-DRAWS = 20
-"""Openings that are drawn at most for a game; the last one is played in any case."""
+COLDEST = 0.01  # Below this temperature the most visited action is played
+DRAWS = 20  # Openings that are drawn at most for a game; the last one is played in any case
 
 Policy = npt.NDArray[np.float32]
 Choice = Generator[Leaves, Answer, list[tuple[int, Policy]]]
@@ -123,10 +120,8 @@ class SelfPlayGame:
     """One game, under way or finished."""
 
     state: Any
-    rng: np.random.Generator
-    """All that is random in this game comes from it."""
-    opening: int
-    """Random plies before the first search."""
+    rng: np.random.Generator  # All that is random in this game comes from it
+    opening: int  # Random plies before the first search
     actions: list[int]
     policies: list[Policy] = field(default_factory=list)
     """Policy of the search at each searched ply: float32 [N], summing to 1."""

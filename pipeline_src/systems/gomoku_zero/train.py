@@ -120,19 +120,15 @@ def _copies(entries: dict[str, Any]) -> dict[str, Any]:
 
 
 ALL = Share()
-STATISTICS = 16
-"""Number of batches from which a trained net's normalisations take their means and variances."""
+STATISTICS = 16  # Number of batches from which a trained net's normalisations take their means and variances
 
 
 class Batch(NamedTuple):
     """B positions as the net and its loss take them."""
 
-    planes: Tensor
-    """float32 [B, C, H, W], its channels last in memory."""
-    policy: Tensor
-    """float32 [B, N]."""
-    value: Tensor
-    """float32 [B]."""
+    planes: Tensor  # float32 [B, C, H, W], its channels last in memory
+    policy: Tensor  # float32 [B, N]
+    value: Tensor  # float32 [B]
 
 
 class Batches(nn.Module):
@@ -283,17 +279,14 @@ class ZeroModule(LightningModule):
 class TrainedGeneration(NamedTuple):
     """Result of the training of a generation."""
 
-    state_dict: dict[str, Tensor]
-    """Weights and buffers of the net, on the CPU."""
-    learner_state: LearnerState
-    """For the next generation's training, and for `save_learner`."""
+    state_dict: dict[str, Tensor]  # Weights and buffers of the net, on the CPU
+    learner_state: LearnerState  # For the next generation's training, and for `save_learner`
     rows: list[dict[str, float]]
     """Learning curves, means over each ``log_steps`` steps: ``step``, ``loss``, which is the sum of the next two, and
     `MEASURES`."""
     metrics: dict[str, float]
     """Means over the last quarter of ``rows``; ``steps``, ``positions``, ``new_positions``, ``learning_rate``."""
-    timings: dict[str, Any]
-    """Seconds and hardware; of this process alone where the training was resumed."""
+    timings: dict[str, Any]  # Seconds and hardware; of this process alone where the training was resumed
 
 
 def train_generation(

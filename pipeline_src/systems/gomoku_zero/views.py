@@ -12,22 +12,17 @@ from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.player import check_state
 
-Shares = npt.NDArray[np.float64]
-"""[N], by cell; they sum to 1."""
+Shares = npt.NDArray[np.float64]  # [N], by cell; they sum to 1
 
 
 @dataclass(frozen=True)
 class PositionView:
     """A position as the net sees it, and as a search sees it; win rates are those of the side to move."""
 
-    policy: Shares
-    """The net's probabilities of the moves."""
-    win_rate: float
-    """By the net, a draw counting half."""
-    visits: Shares
-    """Shares of the search's visits."""
-    win_rate_searched: float
-    """Mean over the search."""
+    policy: Shares  # The net's probabilities of the moves
+    win_rate: float  # By the net, a draw counting half
+    visits: Shares  # Shares of the search's visits
+    win_rate_searched: float  # Mean over the search
 
 
 class ZeroView:

@@ -43,22 +43,15 @@ class SelfPlayGames:
     ``searched_from`` on, by game and then by ply.
     """
 
-    size: int
-    """Side of the board."""
-    variant: str
-    """As `gomoku.initial_state` takes it."""
-    actions: npt.NDArray[np.int16]
-    """[sum of P], cells."""
-    offsets: npt.NDArray[np.int64]
-    """[G + 1]."""
-    winner: npt.NDArray[np.int8]
-    """[G]: 1 the first player, -1 the second, 0 a draw."""
-    searched_from: npt.NDArray[np.int16]
-    """[G]: the plies before this one are opening stones, which no search chose."""
+    size: int  # Side of the board
+    variant: str  # As `gomoku.initial_state` takes it
+    actions: npt.NDArray[np.int16]  # [sum of P], cells
+    offsets: npt.NDArray[np.int64]  # [G + 1]
+    winner: npt.NDArray[np.int8]  # [G]: 1 the first player, -1 the second, 0 a draw
+    searched_from: npt.NDArray[np.int16]  # [G]: the plies before this one are opening stones, which no search chose
     generation: npt.NDArray[np.int16]
     """[G]: which generation played the game; of generations with several rounds, which round, counted through all."""
-    policy: npt.NDArray[np.float16]
-    """[R, N]: the search's distribution over the cells."""
+    policy: npt.NDArray[np.float16]  # [R, N]: the search's distribution over the cells
 
     def __len__(self) -> int:
         return len(self.winner)
@@ -251,14 +244,10 @@ def _damaged(path: Path, reason: str) -> str:
 class Positions(NamedTuple):
     """R positions before a searched ply, by game and then by ply; C = 2 * positions + 1 planes."""
 
-    planes: npt.NDArray[np.uint8]
-    """[R, C, H, W], 0 or 1, as `zero_planes` says."""
-    policy: npt.NDArray[np.float32]
-    """[R, N], the search's policy; each row sums to 1."""
-    value: npt.NDArray[np.float32]
-    """[R], how the game ended for the side to move: 1 won, -1 lost, 0 drawn."""
-    generation: npt.NDArray[np.int16]
-    """[R], which generation played it."""
+    planes: npt.NDArray[np.uint8]  # [R, C, H, W], 0 or 1, as `zero_planes` says
+    policy: npt.NDArray[np.float32]  # [R, N], the search's policy; each row sums to 1
+    value: npt.NDArray[np.float32]  # [R], how the game ended for the side to move: 1 won, -1 lost, 0 drawn
+    generation: npt.NDArray[np.int16]  # [R], which generation played it
 
 
 def positions(games: SelfPlayGames, history: int) -> Positions:

@@ -65,12 +65,9 @@ def multiply_adds(net: ZeroNet) -> int:
 class Progress(NamedTuple):
     """Result of a generation."""
 
-    loss: float
-    """Loss of its training."""
-    points: float
-    """Points of the new player in the gate; a draw is half a point."""
-    games: int
-    """Number of games in the gate."""
+    loss: float  # Loss of its training
+    points: float  # Points of the new player in the gate; a draw is half a point
+    games: int  # Number of games in the gate
 
 
 def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bool:
@@ -87,10 +84,8 @@ def _loss(span: Sequence[Progress]) -> float:
     return sum(one.loss for one in span) / len(span)
 
 
-WORK = Path("work/growing")
-"""Folder of unfinished boards."""
-BACKWARD = 2
-"""Computing of a backward pass, as a multiple of the forward pass's."""
+WORK = Path("work/growing")  # Folder of unfinished boards
+BACKWARD = 2  # Computing of a backward pass, as a multiple of the forward pass's
 
 
 def grow(

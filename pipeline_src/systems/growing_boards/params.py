@@ -139,16 +139,12 @@ class BoardFiles:
         self.size = size
         self.models = artifacts / "models/growing" / str(size)
         """Folder of the nets of all generations, and of the best player, `best`."""
-        self.best = self.models / "best.pt"
-        """The best player in the end."""
+        self.best = self.models / "best.pt"  # The best player in the end
         self.games = artifacts / "records/growing" / str(size)
         """Folder of the records of all self-play games, a file a generation."""
-        self.report = artifacts / "reports/growing/boards" / f"{size}.json"
-        """Metrics."""
-        self.curve = self.report.with_suffix(".csv")
-        """A row a generation, `CURVE`: losses, gate, computing."""
-        self.timings = self.report.with_suffix(".timings.json")
-        """Seconds of each generation's phases."""
+        self.report = artifacts / "reports/growing/boards" / f"{size}.json"  # Metrics
+        self.curve = self.report.with_suffix(".csv")  # A row a generation, `CURVE`: losses, gate, computing
+        self.timings = self.report.with_suffix(".timings.json")  # Seconds of each generation's phases
 
     def model(self, generation: int) -> Path:
         """Return the path of a generation's net; 0 is the net at the start of the first generation."""

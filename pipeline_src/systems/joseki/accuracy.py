@@ -46,16 +46,11 @@ TOP = 3
 class Named(NamedTuple):
     """M local moves: rank of each, 0 the first, -1 not among the first three."""
 
-    game: npt.NDArray[np.int32]
-    """[M]."""
-    number: npt.NDArray[np.int8]
-    """[M]: of the move in its corner, from 1."""
-    known: npt.NDArray[np.bool_]
-    """[M]: the library has the pattern with a move of this colour."""
-    rank: npt.NDArray[np.int8]
-    """[M]: by the library."""
-    baseline: npt.NDArray[np.int8]
-    """[M]: by how often each point was played at this move number, in any pattern."""
+    game: npt.NDArray[np.int32]  # [M]
+    number: npt.NDArray[np.int8]  # [M]: of the move in its corner, from 1
+    known: npt.NDArray[np.bool_]  # [M]: the library has the pattern with a move of this colour
+    rank: npt.NDArray[np.int8]  # [M]: by the library
+    baseline: npt.NDArray[np.int8]  # [M]: by how often each point was played at this move number, in any pattern
 
 
 def is_held_out(record: GameRecord, share: float, seed: int) -> bool:
@@ -119,14 +114,10 @@ def _usual(window: Window, order: npt.NDArray[np.int64], colour: int, forms: int
 class Tested(NamedTuple):
     """A library of some games, asked for the moves of others."""
 
-    whole: Library
-    """Library of the games seen, without a threshold."""
-    moves: int
-    """Number of local moves of the games seen."""
-    pruned: Named
-    """Moves named by the library without rare moves."""
-    unpruned: Named
-    """Moves named by the whole library."""
+    whole: Library  # Library of the games seen, without a threshold
+    moves: int  # Number of local moves of the games seen
+    pruned: Named  # Moves named by the library without rare moves
+    unpruned: Named  # Moves named by the whole library
 
 
 def ask(
@@ -193,14 +184,10 @@ class Compared(NamedTuple):
     """Comparison on positions of counted games, each with its played move."""
 
     asked: int
-    found: int
-    """Number of positions with the played move among those found by the exact key."""
-    found_by_paper: int
-    """Number of positions with the played move among those found by the code and its hints."""
-    strangers: int
-    """Number of moves that the code finds but that were not played in the pattern."""
-    named_by_paper: int
-    """Number of all moves that the code finds."""
+    found: int  # Number of positions with the played move among those found by the exact key
+    found_by_paper: int  # Number of positions with the played move among those found by the code and its hints
+    strangers: int  # Number of moves that the code finds but that were not played in the pattern
+    named_by_paper: int  # Number of all moves that the code finds
 
 
 def compare(library: Library, index: CodeIndex, steps: Steps) -> Compared:

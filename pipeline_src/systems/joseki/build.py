@@ -48,10 +48,8 @@ STATES_AT_ONCE = 1 << 16
 class Added:
     """Counts of games that were added or left out."""
 
-    games: int = 0
-    """Number of games counted."""
-    repeats: int = 0
-    """Number of games left out because a copy was counted before (`fingerprint`)."""
+    games: int = 0  # Number of games counted
+    repeats: int = 0  # Number of games left out because a copy was counted before (`fingerprint`)
     illegal: list[tuple[int, int]] = field(default_factory=list)
     """(gid, ply) of games that were left out for an illegal move."""
 
@@ -60,8 +58,7 @@ class Chunk(NamedTuple):
     """Some games just added."""
 
     steps: Steps
-    keys: npt.NDArray[np.uint64]
-    """[E, 4]: of the pattern that each step led to."""
+    keys: npt.NDArray[np.uint64]  # [E, 4]: of the pattern that each step led to
 
 
 class Part(NamedTuple):
@@ -273,10 +270,8 @@ def _on_disk(part: Part, folder: Path | None) -> Part:
 class Clashes(NamedTuple):
     """Clashes of a code among the encodings of some parts."""
 
-    by_part: list[int]
-    """Clashing encodings of each part."""
-    patterns: int
-    """Number of clashing patterns, each counted once."""
+    by_part: list[int]  # Clashing encodings of each part
+    patterns: int  # Number of clashing patterns, each counted once
 
 
 def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, Clashes]:

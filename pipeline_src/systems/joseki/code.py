@@ -49,8 +49,7 @@ FORMS = 4
 WORDS = 4
 """uint64 of a key: black stones with r = 1 to 5, with 6 to 10; white stones likewise; bit (r - 1) % 5 * 10 + c - 1."""
 HALF = POINTS // 2
-MOVES = 2 * (POINTS + 1)
-"""Moves in the canonical frame: colour (0 for the one that black stones became) * 101 + point."""
+MOVES = 2 * (POINTS + 1)  # Moves in the canonical frame: colour (0 for the one that black stones became) * 101 + point
 
 Key = npt.NDArray[np.uint64]
 _DIGITS = 13  # hex digits of 50 bits
@@ -172,8 +171,7 @@ def key_text(key: Key) -> str:
     return "".join(f"{int(word):0{_DIGITS}x}" for word in key)
 
 
-BOTH = BLACK | WHITE
-"""Argument of `factors` for stones of either colour; the numbers of the colours are bits."""
+BOTH = BLACK | WHITE  # Argument of `factors` for stones of either colour; the numbers of the colours are bits
 ONE = np.uint64(1)
 
 
@@ -254,8 +252,7 @@ def _form_keys() -> npt.NDArray[np.uint64]:
     return keys
 
 
-FORM_KEYS = _form_keys()
-"""uint64 [2, 100, 4]: summand of a stone of a colour on a point in the hash of each form."""
+FORM_KEYS = _form_keys()  # uint64 [2, 100, 4]: summand of a stone of a colour on a point in the hash of each form
 
 
 @njit(cache=True)

@@ -26,13 +26,10 @@ from pipeline_src.games.go.moves import copy_into, legal, play
 from pipeline_src.jit import njit
 from pipeline_src.records.record import GameRecord
 
-BOARD = 19
-"""Side of the board that joseki are of; also the paper's base."""
-SIDE = 10
-"""Lines of a corner, the middle one included."""
+BOARD = 19  # Side of the board that joseki are of; also the paper's base
+SIDE = 10  # Lines of a corner, the middle one included
 POINTS = SIDE * SIDE
-PASS = POINTS
-"""Point of a move that was not played in the corner, a tenuki."""
+PASS = POINTS  # Point of a move that was not played in the corner, a tenuki
 CORNERS = 4
 CORNER_NAMES = ("top-left", "top-right", "bottom-left", "bottom-right")
 EMPTY, BLACK, WHITE = 0, 1, 2
@@ -145,36 +142,25 @@ def format_pattern(window: Window) -> str:
 # with.
 
 
-LONGEST = 20
-"""Local moves of a corner sequence."""
-MAX_STEPS = CORNERS * 2 * LONGEST
-"""Largest number of steps of one game: each local move may follow a pass."""
+LONGEST = 20  # Local moves of a corner sequence
+MAX_STEPS = CORNERS * 2 * LONGEST  # Largest number of steps of one game: each local move may follow a pass
 OPENING = 60
 """Actions that name a game: few enough that copies cut short still have them all, and more than different games share
 (no two of 507 recorded games do)."""
-CHUNK = 256
-"""Games walked at a time, which bounds the memory."""
+CHUNK = 256  # Games walked at a time, which bounds the memory
 
 
 class Steps(NamedTuple):
     """Local moves and passes of games, E of them, by game, then ply."""
 
-    game: npt.NDArray[np.int32]
-    """[E]: index of the game among those given."""
-    ply: npt.NDArray[np.int16]
-    """[E]: of the whole game, from 0; a pass has the ply of the local move after it."""
-    corner: npt.NDArray[np.int8]
-    """[E]: 0 to 3."""
-    number: npt.NDArray[np.int8]
-    """[E]: of the local move in its corner, from 1; a pass has that of the move after it."""
-    point: npt.NDArray[np.int8]
-    """[E]: in the corner's frame, 0 to 99, or PASS."""
-    colour: npt.NDArray[np.int8]
-    """[E]: BLACK or WHITE."""
-    before: npt.NDArray[np.int8]
-    """[E, 10, 10]: window before the move."""
-    after: npt.NDArray[np.int8]
-    """[E, 10, 10]: window after it, captured stones gone."""
+    game: npt.NDArray[np.int32]  # [E]: index of the game among those given
+    ply: npt.NDArray[np.int16]  # [E]: of the whole game, from 0; a pass has the ply of the local move after it
+    corner: npt.NDArray[np.int8]  # [E]: 0 to 3
+    number: npt.NDArray[np.int8]  # [E]: of the local move in its corner, from 1; a pass has that of the move after it
+    point: npt.NDArray[np.int8]  # [E]: in the corner's frame, 0 to 99, or PASS
+    colour: npt.NDArray[np.int8]  # [E]: BLACK or WHITE
+    before: npt.NDArray[np.int8]  # [E, 10, 10]: window before the move
+    after: npt.NDArray[np.int8]  # [E, 10, 10]: window after it, captured stones gone
 
 
 def empty_steps(count: int) -> Steps:

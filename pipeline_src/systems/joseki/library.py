@@ -35,38 +35,23 @@ Ints = npt.NDArray[np.int32]
 class Library:
     """S states, T transitions, G games. Arrays not to be changed."""
 
-    keys: npt.NDArray[np.uint64]
-    """[S, 4], ascending."""
-    seen: Ints
-    """[S]: how often a local move led to the pattern."""
-    starts: Ints
-    """[S + 1]: a state's transitions are those from ``starts[s]`` to before ``starts[s + 1]``."""
+    keys: npt.NDArray[np.uint64]  # [S, 4], ascending
+    seen: Ints  # [S]: how often a local move led to the pattern
+    starts: Ints  # [S + 1]: a state's transitions are those from `starts[s]` to before `starts[s + 1]`
     move: npt.NDArray[np.int16]
     """[T]: in the canonical frame, colour * 101 + point, ascending in a state; point 100 is a pass."""
-    to: Ints
-    """[T]: state that it leads to."""
-    played: Ints
-    """[T]: how often it was played."""
-    games: Ints
-    """[T]: in how many games."""
-    wins: Ints
-    """[T]: how often its player won the game."""
-    losses: Ints
-    """[T]: how often they lost it; drawn games and unknown results count as neither."""
-    samples: Ints
-    """[T, 3]: games it was played in, as indices of ``fingerprints``, -1 where there are fewer."""
-    plies: npt.NDArray[np.int16]
-    """[T, 3]: where in them."""
-    fingerprints: npt.NDArray[np.uint64]
-    """[G], ascending: which games were counted; none is counted twice."""
-    gids: npt.NDArray[np.int64]
-    """[G]: their numbers where they came from."""
-    sources: npt.NDArray[np.int8]
-    """[G]: where that is, as an index of `SOURCES`."""
-    fewest_games: int = 1
-    """Transitions of fewer games were dropped; 1 if none were."""
-    moves: int = LONGEST
-    """Local moves of each corner that were counted, at most."""
+    to: Ints  # [T]: state that it leads to
+    played: Ints  # [T]: how often it was played
+    games: Ints  # [T]: in how many games
+    wins: Ints  # [T]: how often its player won the game
+    losses: Ints  # [T]: how often they lost it; drawn games and unknown results count as neither
+    samples: Ints  # [T, 3]: games it was played in, as indices of `fingerprints`, -1 where there are fewer
+    plies: npt.NDArray[np.int16]  # [T, 3]: where in them
+    fingerprints: npt.NDArray[np.uint64]  # [G], ascending: which games were counted; none is counted twice
+    gids: npt.NDArray[np.int64]  # [G]: their numbers where they came from
+    sources: npt.NDArray[np.int8]  # [G]: where that is, as an index of `SOURCES`
+    fewest_games: int = 1  # Transitions of fewer games were dropped; 1 if none were
+    moves: int = LONGEST  # Local moves of each corner that were counted, at most
 
     @cached_property
     def slots(self) -> Ints:
@@ -187,8 +172,7 @@ def prune(library: Library, fewest_games: int) -> Library:
 
 
 VERSION = 3
-PIECE = 1 << 20
-"""Bytes compressed at a time."""
+PIECE = 1 << 20  # Bytes compressed at a time
 _NAME = b"zugwerk joseki library "
 
 

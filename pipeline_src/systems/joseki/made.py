@@ -27,8 +27,7 @@ from pipeline_src.systems.joseki.params import MadeGames
 
 SIZE = 19
 FILE = Path(__file__).with_name("textbook.sgf")
-ELSEWHERE = (-1, -1)
-"""Point in a sequence for a move in another part of the board."""
+ELSEWHERE = (-1, -1)  # Point in a sequence for a move in another part of the board
 Moves = tuple[tuple[int, int], ...]
 """Points as (r, c), distances from the corner's two borders, the first line 1; Black first, the sides in turn."""
 
@@ -65,18 +64,15 @@ EVENT = "made"
 FIRST_GID = 1
 MISSES = [(down, right) for down in range(-2, 3) for right in range(-2, 3) if (down, right) != (0, 0)]
 """By how many rows and columns a mistake misses."""
-NO_RESULT = 0.03
-"""Share of games without a result, as in real archives."""
-TRIES = 40
-"""Points to try for a noise move before the side passes."""
+NO_RESULT = 0.03  # Share of games without a result, as in real archives
+TRIES = 40  # Points to try for a noise move before the side passes
 
 
 @dataclass
 class _Corner:
     """A joseki under way."""
 
-    points: list[tuple[int, int]]
-    """Rows and columns on the board, or ELSEWHERE."""
+    points: list[tuple[int, int]]  # Rows and columns on the board, or ELSEWHERE
     starter: int
     at: int = 0
 

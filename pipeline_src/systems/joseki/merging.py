@@ -15,20 +15,16 @@ from pipeline_src.systems.joseki.library import SHAPES, Ints, Library, key_names
 from pipeline_src.systems.joseki.tables import SAMPLES
 
 STATES_AT_ONCE = 1 << 17
-COUNTS = ("played", "games", "wins", "losses")
-"""Counts of each transition."""
+COUNTS = ("played", "games", "wins", "losses")  # Counts of each transition
 
 
 class Merged(NamedTuple):
     """A library of L libraries."""
 
     library: Library
-    places: list[Ints]
-    """For each library, int32 [S]: the states that its states are in the merged one."""
-    new_states: npt.NDArray[np.int64]
-    """[L], number of states that no library before has."""
-    new_transitions: npt.NDArray[np.int64]
-    """[L], number of transitions that no library before has."""
+    places: list[Ints]  # For each library, int32 [S]: the states that its states are in the merged one
+    new_states: npt.NDArray[np.int64]  # [L], number of states that no library before has
+    new_transitions: npt.NDArray[np.int64]  # [L], number of transitions that no library before has
 
 
 def check_whole(library: Library) -> None:
@@ -92,8 +88,7 @@ def merge_all(libraries: Sequence[Library], folder: Path | None = None) -> Merge
     return Merged(library, places, *new)
 
 
-Bounds = list[tuple[int, int]]
-"""States of each library, from the first to before the second."""
+Bounds = list[tuple[int, int]]  # States of each library, from the first to before the second
 
 
 def _ranges(libraries: Sequence[Library]) -> Iterator[Bounds]:

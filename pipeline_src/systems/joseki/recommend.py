@@ -45,12 +45,9 @@ Points = npt.NDArray[np.int16]
 class Found(NamedTuple):
     """A pattern's state and n moves of one colour there."""
 
-    state: int
-    """-1 where the library does not have the pattern."""
-    forms: int
-    """Set of forms that are its key."""
-    transitions: Ints
-    """[n]: the library's, by canonical move."""
+    state: int  # -1 where the library does not have the pattern
+    forms: int  # Set of forms that are its key
+    transitions: Ints  # [n]: the library's, by canonical move
     points: Points
     """[n, 2]: where each is in the window; both entries alike but in patterns that are symmetric themselves."""
 
@@ -82,8 +79,7 @@ def look_up(library: Library, window: Window, colour: int) -> Found:
     return Found(*_look_up(library.slots, library.keys, library.starts, library.move, window, colour))
 
 
-NO_MASK = SIDE
-"""Layer of every point where there is no stone, and so no mask: all are tried."""
+NO_MASK = SIDE  # Layer of every point where there is no stone, and so no mask: all are tried
 NOT_FOUND = -1
 Codes = npt.NDArray[np.uint64]
 
@@ -91,16 +87,11 @@ Codes = npt.NDArray[np.uint64]
 class CodeIndex(NamedTuple):
     """A library by code: U codes, V transitions."""
 
-    codes: Codes
-    """[U], ascending."""
-    starts: Ints
-    """[U + 1]: transitions of a code."""
-    following: Codes
-    """[V]: the next state's code; a pass leads back to the same one."""
-    layers: npt.NDArray[np.int8]
-    """[V]: hint."""
-    counts: Ints
-    """[V]: how often it was played."""
+    codes: Codes  # [U], ascending
+    starts: Ints  # [U + 1]: transitions of a code
+    following: Codes  # [V]: the next state's code; a pass leads back to the same one
+    layers: npt.NDArray[np.int8]  # [V]: hint
+    counts: Ints  # [V]: how often it was played
 
 
 @njit(cache=True)
@@ -226,17 +217,12 @@ class Recommendation:
     actions: tuple[int, ...]
     """Legal points of the board, up to two where the pattern is its own mirror image; none: the side to move played
     elsewhere."""
-    played: int
-    """How often it was played."""
-    share: float
-    """Share of all moves of this side in the pattern, including moves elsewhere."""
-    sure_share: float
-    """Lower end of the share's 95 % interval."""
+    played: int  # How often it was played
+    share: float  # Share of all moves of this side in the pattern, including moves elsewhere
+    sure_share: float  # Lower end of the share's 95 % interval
     wins: int
-    losses: int
-    """Results of who played it, where they are known."""
-    samples: tuple[tuple[int, int], ...]
-    """(gid, ply) of games that have it."""
+    losses: int  # Results of who played it, where they are known
+    samples: tuple[tuple[int, int], ...]  # (gid, ply) of games that have it
 
     @property
     def win_rate(self) -> float | None:
@@ -248,8 +234,7 @@ class Recommendation:
 class Ranked(NamedTuple):
     """A move of a pattern, all its transitions together: its captures may have differed."""
 
-    move: int
-    """In the canonical frame."""
+    move: int  # In the canonical frame
     points: tuple[int, ...]
     """In the window; two where the pattern is its own mirror image; PASS: the side to move played elsewhere."""
     transitions: list[int]

@@ -16,8 +16,7 @@ from pipeline_src.systems.joseki.corners import PASS, Steps
 SAMPLES = 3
 """Games kept with a transition: those with the smallest fingerprints, so that it does not matter who came first."""
 NO_GAME = np.uint64(0xFFFFFFFFFFFFFFFF)
-STATES, TRANSITIONS = 0, 1
-"""Entries of ``used``."""
+STATES, TRANSITIONS = 0, 1  # Entries of `used`
 
 Ints = npt.NDArray[np.int32]
 
@@ -25,38 +24,22 @@ Ints = npt.NDArray[np.int32]
 class Tables(NamedTuple):
     """Room for S states and T transitions."""
 
-    used: npt.NDArray[np.int64]
-    """[2]: states and transitions there are."""
-    slots: Ints
-    """[2^k], at least 2 S: state of a slot, -1 where it is free."""
-    keys: npt.NDArray[np.uint64]
-    """[S, 4]."""
-    seen: Ints
-    """[S]: how often a local move led to the pattern."""
-    first: npt.NDArray[np.int64]
-    """[S]: which local move, of all that were counted, led to it first, -1 if none did."""
-    head: Ints
-    """[S]: the state's first transition, -1 if it has none."""
-    following: Ints
-    """[T]: the next transition of the same state, -1 at the end."""
-    move: npt.NDArray[np.int16]
-    """[T]: in the canonical frame, see `canonical_move`."""
-    to: Ints
-    """[T]: state that it leads to."""
-    played: Ints
-    """[T]: how often it was played."""
-    games: Ints
-    """[T]: in how many games."""
-    wins: Ints
-    """[T]: how often its player won the game."""
-    losses: Ints
-    """[T]: number of these games that the player lost. Draws and games without a result count as neither."""
-    last: Ints
-    """[T]: the game counted last, -1 if none of those being added."""
-    samples: npt.NDArray[np.uint64]
-    """[T, 3]: fingerprints of games, ascending, NO_GAME where there are fewer."""
-    plies: npt.NDArray[np.int16]
-    """[T, 3]: where in them."""
+    used: npt.NDArray[np.int64]  # [2]: states and transitions there are
+    slots: Ints  # [2^k], at least 2 S: state of a slot, -1 where it is free
+    keys: npt.NDArray[np.uint64]  # [S, 4]
+    seen: Ints  # [S]: how often a local move led to the pattern
+    first: npt.NDArray[np.int64]  # [S]: which local move, of all that were counted, led to it first, -1 if none did
+    head: Ints  # [S]: the state's first transition, -1 if it has none
+    following: Ints  # [T]: the next transition of the same state, -1 at the end
+    move: npt.NDArray[np.int16]  # [T]: in the canonical frame, see `canonical_move`
+    to: Ints  # [T]: state that it leads to
+    played: Ints  # [T]: how often it was played
+    games: Ints  # [T]: in how many games
+    wins: Ints  # [T]: how often its player won the game
+    losses: Ints  # [T]: number of these games that the player lost. Draws and games without a result count as neither.
+    last: Ints  # [T]: the game counted last, -1 if none of those being added
+    samples: npt.NDArray[np.uint64]  # [T, 3]: fingerprints of games, ascending, NO_GAME where there are fewer
+    plies: npt.NDArray[np.int16]  # [T, 3]: where in them
 
 
 def empty_tables(states: int = 1024, transitions: int = 1024) -> Tables:

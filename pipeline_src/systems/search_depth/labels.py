@@ -24,8 +24,7 @@ from pipeline_src.search.limits import Limit, Searcher, SearchResult
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
 from pipeline_src.systems.search_depth.player import DepthOptions, SquareSearch, depth_player
 
-DEPTHS = 16
-"""Number of depths for which nodes are kept. No undecided position was seen to be searched deeper."""
+DEPTHS = 16  # Number of depths for which nodes are kept. No undecided position was seen to be searched deeper.
 
 Row = dict[str, Any]
 
@@ -36,12 +35,9 @@ class Labelled:
 
     rows: list[Row] = field(default_factory=list)
     """By the names of `systems.search_depth.positions.FIELDS`; labels as found, outside the classes too."""
-    closed: int = 0
-    """Number of positions in which counting gives the turn."""
-    single: int = 0
-    """Number of positions with one legal turn."""
-    decided: int = 0
-    """Number of positions that the search decided."""
+    closed: int = 0  # Number of positions in which counting gives the turn
+    single: int = 0  # Number of positions with one legal turn
+    decided: int = 0  # Number of positions that the search decided
 
 
 def label_games(

@@ -28,8 +28,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.systems.search_depth.params import DepthGame
 from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer, TableDepth
 
-LEAST = 3
-"""Moves of a number that a row of `move_rows` must have."""
+LEAST = 3  # Moves of a number that a row of `move_rows` must have
 
 
 class DepthMatch(Match):
@@ -90,14 +89,10 @@ def squares_left(state: Any, side: int) -> int:
 class Meeting(NamedTuple):
     """A match to be played, in pairs with the sides swapped."""
 
-    a: str
-    """Text of a player of `systems.search_depth.player`."""
-    b: str
-    """Text of the other, with the same clock."""
-    pairs: int
-    """Openings, each played twice."""
-    seed: Sequence[int]
-    """The match depends on it, on the texts and on the game alone, on a clock of nodes."""
+    a: str  # Text of a player of `systems.search_depth.player`
+    b: str  # Text of the other, with the same clock
+    pairs: int  # Openings, each played twice
+    seed: Sequence[int]  # The match depends on it, on the texts and on the game alone, on a clock of nodes
 
 
 def play_meetings(
@@ -176,8 +171,7 @@ def _row(number: int, moves: list[DepthMove]) -> Row:
 
 LEAST_ROWS = 8
 """Least number of positions with a completed depth to estimate its nodes; deeper ones grow at the last rate."""
-CLOSE = 0.01
-"""Difference of the computing, as a share, at which no other table is tried."""
+CLOSE = 0.01  # Difference of the computing, as a share, at which no other table is tried
 
 Floats = npt.NDArray[np.float64]
 
@@ -186,8 +180,7 @@ Floats = npt.NDArray[np.float64]
 class DepthCosts:
     """Expected nodes of each depth: ``exp(a + b * log(legal))`` for depth 1, such a multiple for each ply more."""
 
-    powers: tuple[tuple[float, float], ...]
-    """(a, b) by depth."""
+    powers: tuple[tuple[float, float], ...]  # (a, b) by depth
 
     def nodes(self, legal: npt.ArrayLike) -> Floats:
         """float64 [R, D]: nodes until each depth from 1 is complete, never falling, for R numbers of legal turns."""
@@ -286,10 +279,8 @@ class TunedTable:
     """A table, and how near its computing came."""
 
     table: TableDepth
-    wanted: float
-    """Nodes of a game that the player spends which the table is fitted to."""
-    spent: float
-    """Nodes of a game that the table spends against it, in as many pilot games."""
+    wanted: float  # Nodes of a game that the player spends which the table is fitted to
+    spent: float  # Nodes of a game that the table spends against it, in as many pilot games
 
     @property
     def options(self) -> str:

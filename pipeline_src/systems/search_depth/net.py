@@ -49,8 +49,7 @@ Shrink = Literal["stride", "pooling", "dense"]
 class PublishedDepthConfig:
     """The shape of the paper's net."""
 
-    size: int
-    """H = W."""
+    size: int  # H = W
     planes: int
     outputs: int
     filters: int = 1
@@ -102,13 +101,11 @@ class PublishedDepthNet(nn.Module):
 class ResidualDepthConfig:
     """The shape of the residual net."""
 
-    size: int
-    """H = W."""
+    size: int  # H = W
     planes: int
     outputs: int
     channels: int = 16
-    blocks: int = 1
-    """Number of blocks of two convolutions each."""
+    blocks: int = 1  # Number of blocks of two convolutions each
 
     kind: ClassVar[str] = "residual"
 
@@ -152,8 +149,7 @@ DepthNet = PublishedDepthNet | ResidualDepthNet
 
 
 Head = Literal["linear", "sigmoid", "classes", "costs"]
-SEARCHES = 8.0
-"""Divisor that brings the searches still to come to about 1."""
+SEARCHES = 8.0  # Divisor that brings the searches still to come to about 1
 
 
 def head_outputs(head: Head, lowest: int, highest: int) -> int:
@@ -228,15 +224,11 @@ class SavedDepthNet:
     """A net, with its label, classes and input."""
 
     net: DepthNet
-    label: str
-    """Label on which it was trained: ``reached`` or ``needed``."""
-    lowest: int
-    """Class."""
-    highest: int
-    """Class."""
+    label: str  # Label on which it was trained: `reached` or `needed`
+    lowest: int  # Class
+    highest: int  # Class
     head: Head
-    inputs: str
-    """Input of the net, see `pipeline_src.systems.search_depth.positions`."""
+    inputs: str  # Input of the net, see `pipeline_src.systems.search_depth.positions`
 
 
 def make_depth_net(config: DepthConfig) -> DepthNet:

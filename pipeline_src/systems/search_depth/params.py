@@ -171,8 +171,7 @@ class DepthEvaluateParams(Params):
     """Probabilities: classifying nets are also evaluated with the first class that suffices with each of them."""
 
 
-TABLE = "table"
-"""Name of the published opponent. Its table is fitted to the computing of the player that it meets."""
+TABLE = "table"  # Name of the published opponent. Its table is fitted to the computing of the player that it meets.
 
 
 class DepthPairing(Params):

@@ -44,14 +44,10 @@ from pipeline_src.search.mcts.xorshift import below, seeded
 # on at random for a few plies, evaluate (Li, Gao 2022; Kocsis, Szepesvari 2006; Chaslot et al. 2008).
 
 
-LAYERS = 128
-"""Largest number of layers: more than the plies of any game on a 10x10 board."""
-C = 0.5
-"""Weight of exploration; results go from 0 to 1."""
-SCALE = 4.0
-"""How much of the evaluation's unit makes odds of e to 1."""
-WIDEN, ALPHA = 1.0, 0.5
-"""A node with v visits lets in ``WIDEN * v^ALPHA`` of its steps, at least one."""
+LAYERS = 128  # Largest number of layers: more than the plies of any game on a 10x10 board
+C = 0.5  # Weight of exploration; results go from 0 to 1
+SCALE = 4.0  # How much of the evaluation's unit makes odds of e to 1
+WIDEN, ALPHA = 1.0, 0.5  # A node with v visits lets in `WIDEN * v^ALPHA` of its steps, at least one
 NODES, EDGES, COST = range(3)
 
 Ints = npt.NDArray[np.int32]
@@ -60,28 +56,17 @@ Ints = npt.NDArray[np.int32]
 class StepTree(NamedTuple):
     """Nodes [N], 0 the root, and edges [E], one a step."""
 
-    first: Ints
-    """[N]: a node's first edge, -1 where it has none yet."""
-    branches: Ints
-    """[N]: how many edges it has."""
-    tried: Ints
-    """[N]: how many of them, the first ones, have a child."""
-    visits: Ints
-    """[N]: simulations through it."""
-    step: Ints
-    """[E]"""
-    child: Ints
-    """[E]: node."""
-    tries: Ints
-    """[E]: simulations through it."""
-    total: npt.NDArray[np.float64]
-    """[E]: sum of their results, 0 to 1, of the side that takes the step."""
-    path: Ints
-    """[N, 3]: edges of the line under way, their nodes and the sides that took them."""
-    steps: Ints
-    """Scratch of the random plies."""
-    used: npt.NDArray[np.int64]
-    """[3]: nodes and edges in use; steps taken and positions evaluated."""
+    first: Ints  # [N]: a node's first edge, -1 where it has none yet
+    branches: Ints  # [N]: how many edges it has
+    tried: Ints  # [N]: how many of them, the first ones, have a child
+    visits: Ints  # [N]: simulations through it
+    step: Ints  # [E]
+    child: Ints  # [E]: node
+    tries: Ints  # [E]: simulations through it
+    total: npt.NDArray[np.float64]  # [E]: sum of their results, 0 to 1, of the side that takes the step
+    path: Ints  # [N, 3]: edges of the line under way, their nodes and the sides that took them
+    steps: Ints  # Scratch of the random plies
+    used: npt.NDArray[np.int64]  # [3]: nodes and edges in use; steps taken and positions evaluated
 
 
 class SquareSearch:
@@ -240,10 +225,8 @@ def _simulate_all(
 class Choice:
     """A depth, and the cost of choosing it."""
 
-    depth: int
-    """Plies to search."""
-    nodes: int = 0
-    """Node equivalents: of the search that fills the net's input, and of the forward pass."""
+    depth: int  # Plies to search
+    nodes: int = 0  # Node equivalents: of the search that fills the net's input, and of the forward pass
 
 
 class Chooser(Protocol):
@@ -286,10 +269,8 @@ class FixedDepth(Chooser):
 class TableDepth(Chooser):
     """The published opponent: a table from the number of expandable nodes, the legal turns, to the depth."""
 
-    lowest: int
-    """Depth where there are at least ``below[0]`` legal turns."""
-    below: tuple[int, ...]
-    """Falling numbers of legal turns; with fewer than each of them the search goes a ply deeper."""
+    lowest: int  # Depth where there are at least `below[0]` legal turns
+    below: tuple[int, ...]  # Falling numbers of legal turns; with fewer than each of them the search goes a ply deeper
 
     def __post_init__(self) -> None:
         if not 1 <= self.lowest <= 96:
@@ -330,8 +311,7 @@ RESERVE = 4
 """On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
 
 
-MOST_NODES = 2.0**62
-"""Limit of a search on a clock of more nodes than a kernel's int64 holds."""
+MOST_NODES = 2.0**62  # Limit of a search on a clock of more nodes than a kernel's int64 holds
 
 
 class DepthMove(NamedTuple):
@@ -339,16 +319,11 @@ class DepthMove(NamedTuple):
 
     ply: int
     side: int
-    used: float
-    """Share of the side's clock that was gone before it."""
-    asked: int
-    """Depth that was chosen; 0 where nothing chose."""
-    reached: int
-    """Depth that was completed."""
-    nodes: int
-    """Nodes that the engine searched."""
-    choosing: int
-    """Node equivalents that the choice was charged."""
+    used: float  # Share of the side's clock that was gone before it
+    asked: int  # Depth that was chosen; 0 where nothing chose
+    reached: int  # Depth that was completed
+    nodes: int  # Nodes that the engine searched
+    choosing: int  # Node equivalents that the choice was charged
 
 
 @dataclass(frozen=True)

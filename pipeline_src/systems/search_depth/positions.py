@@ -61,24 +61,16 @@ class DepthPositions:
 
     n: npt.NDArray[np.uint8]
     """[R, H, W]: of each square, the layers at which a simulation through it came back; 0 where it is not empty."""
-    used: npt.NDArray[np.float32]
-    """[R], share of its clock that the side to move had used: W_t = 1 - used."""
-    reached: npt.NDArray[np.uint8]
-    """[R], layers that the search completed; within the classes."""
+    used: npt.NDArray[np.float32]  # [R], share of its clock that the side to move had used: W_t = 1 - used
+    reached: npt.NDArray[np.uint8]  # [R], layers that the search completed; within the classes
     needed: npt.NDArray[np.uint8]
     """[R], fewest layers whose turn is as good, by a deeper search, as that at ``reached``; within the classes."""
-    board: npt.NDArray[np.int8]
-    """[R, H, W], 0 arrow, 1 empty, 2 Black, 3 White."""
-    to_play: npt.NDArray[np.int8]
-    """[R], 0 White, 1 Black."""
-    expandable: npt.NDArray[np.int32]
-    """[R], legal turns."""
-    ply: npt.NDArray[np.int16]
-    """[R], turns played before."""
-    game: npt.NDArray[np.int32]
-    """[R], which game."""
-    nodes: npt.NDArray[np.int64]
-    """[R], nodes of the search."""
+    board: npt.NDArray[np.int8]  # [R, H, W], 0 arrow, 1 empty, 2 Black, 3 White
+    to_play: npt.NDArray[np.int8]  # [R], 0 White, 1 Black
+    expandable: npt.NDArray[np.int32]  # [R], legal turns
+    ply: npt.NDArray[np.int16]  # [R], turns played before
+    game: npt.NDArray[np.int32]  # [R], which game
+    nodes: npt.NDArray[np.int64]  # [R], nodes of the search
     nodes_by_depth: npt.NDArray[np.int64]
     """[R, D]: in column d - 1 the nodes when layer d was complete; 0 where it was not reached."""
     manifest: dict[str, Any]
@@ -203,10 +195,8 @@ def _check_classes(labels: npt.NDArray[np.uint8], path: Path, lowest: int, highe
 
 
 Inputs = Literal["published", "full"]
-PLANES: dict[Inputs, int] = {"published": 1, "full": 7}
-"""Planes C of each kind of input."""
-LAYERS, LOG_TURNS = 8.0, 12.0
-"""Divisors that bring n and the logarithm of the number of turns to about 1."""
+PLANES: dict[Inputs, int] = {"published": 1, "full": 7}  # Planes C of each kind of input
+LAYERS, LOG_TURNS = 8.0, 12.0  # Divisors that bring n and the logarithm of the number of turns to about 1
 
 
 def depth_planes(

@@ -58,8 +58,7 @@ from pipeline_src.systems.search_depth.scores import accuracy, confusion, macro_
 # memory-mapped arrays.
 
 
-BLOCK = 20_000
-"""Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time."""
+BLOCK = 20_000  # Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -68,16 +67,11 @@ Floats = npt.NDArray[np.float32]
 class Balanced(NamedTuple):
     """The rows that training draws from: T rows of the data set, and M synthetic ones."""
 
-    rows: Rows
-    """[T], row numbers; a row may come more than once."""
-    symmetry: npt.NDArray[np.uint8]
-    """[T], the symmetry under which each is seen; 0 as it is."""
-    made: Floats
-    """[M, H * W], planes W_t * n of no position."""
-    labels: npt.NDArray[np.uint8]
-    """[T + M], classes."""
-    weights: Floats
-    """[K], of each class in the loss; their mean over the T + M is 1."""
+    rows: Rows  # [T], row numbers; a row may come more than once
+    symmetry: npt.NDArray[np.uint8]  # [T], the symmetry under which each is seen; 0 as it is
+    made: Floats  # [M, H * W], planes W_t * n of no position
+    labels: npt.NDArray[np.uint8]  # [T + M], classes
+    weights: Floats  # [K], of each class in the loss; their mean over the T + M is 1
 
 
 def class_counts(labels: npt.NDArray[np.integer], lowest: int, highest: int) -> Rows:
@@ -228,14 +222,10 @@ ALL = Share()
 class DepthBatch(NamedTuple):
     """B positions as a net takes them."""
 
-    planes: Tensor
-    """float32 [B, C, H, W]."""
-    labels: Tensor
-    """int64 [B], layers."""
-    weights: Tensor
-    """float32 [B], in the loss."""
-    costs: Tensor
-    """float32 [B, K + 1, 2], see `cost_targets`; [B, 0, 2] for other heads."""
+    planes: Tensor  # float32 [B, C, H, W]
+    labels: Tensor  # int64 [B], layers
+    weights: Tensor  # float32 [B], in the loss
+    costs: Tensor  # float32 [B, K + 1, 2], see `cost_targets`; [B, 0, 2] for other heads
 
 
 class DepthBatches:
@@ -373,8 +363,7 @@ def turned(planes: Floats, which: npt.NDArray[np.integer]) -> Floats:
 
 
 PREDICT_BATCH = 4096
-SPREAD = 0.25
-"""Standard error of a net's costs in logarithms, about that on the test split."""
+SPREAD = 0.25  # Standard error of a net's costs in logarithms, about that on the test split
 
 
 class DepthModule(LightningModule):
@@ -478,16 +467,12 @@ def predict_depths(
 class TrainedDepthNet(NamedTuple):
     """Result of a training."""
 
-    model: SavedDepthNet
-    """The net, on the CPU and in evaluation mode."""
+    model: SavedDepthNet  # The net, on the CPU and in evaluation mode
     rows: list[dict[str, float]]
     """Learning curves: ``step``, ``loss``, the mean since the row before, and `DepthModule.measure`'s."""
-    before: list[int]
-    """Positions of each class in the training split, from the lowest."""
-    after: list[int]
-    """Rows of each class once balanced, the made ones included."""
-    timings: dict[str, Any]
-    """Seconds and hardware; of this process alone where the training was resumed."""
+    before: list[int]  # Positions of each class in the training split, from the lowest
+    after: list[int]  # Rows of each class once balanced, the made ones included
+    timings: dict[str, Any]  # Seconds and hardware; of this process alone where the training was resumed
 
 
 def train_depth_net(

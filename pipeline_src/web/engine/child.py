@@ -36,16 +36,11 @@ from pipeline_src.web.engine.pool import (
 )
 from pipeline_src.web.moves import played
 
-EVERY_S = 0.08
-"""Least seconds between two reports of a search: those who look want ten a second."""
-NICER = 5
-"""Niceness of the process, so that the server comes first on few cores."""
-PLAYERS = 4
-"""Number of players that a process keeps, such as both sides of a game and one that analyses."""
-ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
-"""Value in each unit that corresponds to odds of e to 1."""
-PLAIN = 10.0
-"""Points of Gomoku's engine for one point of the plain evaluation, approximately."""
+EVERY_S = 0.08  # Least seconds between two reports of a search: those who look want ten a second
+NICER = 5  # Niceness of the process, so that the server comes first on few cores
+PLAYERS = 4  # Number of players that a process keeps, such as both sides of a game and one that analyses
+ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}  # Value in each unit that corresponds to odds of e to 1
+PLAIN = 10.0  # Points of Gomoku's engine for one point of the plain evaluation, approximately
 
 
 class Reports:

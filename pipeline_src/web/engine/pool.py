@@ -162,13 +162,10 @@ class Request(Message):
     call: Call | None = None
 
 
-STOP_S = 0.6
-"""Seconds that a cancelled search may take to end before its process is killed."""
-IDLE_S = 600.0
-"""Seconds after which an idle process is ended."""
+STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
+IDLE_S = 600.0  # Seconds after which an idle process is ended
 LONGEST_LINE = 1 << 20
-LAST_LINES = 4
-"""Number of lines of the child's standard error in a message."""
+LAST_LINES = 4  # Number of lines of the child's standard error in a message
 
 
 Heard = Callable[[Answer | int], None]

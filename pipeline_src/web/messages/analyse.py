@@ -8,10 +8,8 @@ from pipeline_src.web.engine.pool import Place, Thought
 from pipeline_src.web.messages import Message
 
 GameName = Literal["amazons", "gomoku", "go"]
-MOST_NODES = 5_000
-"""Largest number of positions of a tree of variations."""
-MOST_LETTERS = 20_000
-"""Largest length of a comment."""
+MOST_NODES = 5_000  # Largest number of positions of a tree of variations
+MOST_LETTERS = 20_000  # Largest length of a comment
 Winner = Literal["first", "second", "draw"]
 
 

@@ -272,8 +272,7 @@ class GoFound(Message):
 # Messages of the page Nets.
 
 
-Cells = dict[str, float]
-"""Shares by cell name; shares below 0.0005 are left out."""
+Cells = dict[str, float]  # Shares by cell name; shares below 0.0005 are left out
 Owner = Literal["first", "second", "both"]
 
 

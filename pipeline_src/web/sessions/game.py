@@ -13,19 +13,16 @@ from pipeline_src.web.moves import step, turn_tree
 # Openings of Gomoku before the game proper: level stones, and swap and swap2, in which the players choose colours.
 
 
-SECONDS = 2.0
-"""Time of a player for its stones or its choice."""
+SECONDS = 2.0  # Time of a player for its stones or its choice
 FUNCTION = f"{__name__}:opened"
 
 
 class Taken(NamedTuple):
     """A choice that was made."""
 
-    ply: int
-    """Number of stones on the board."""
+    ply: int  # Number of stones on the board
     choice: Choice
-    turned: bool
-    """Whether the seats changed places."""
+    turned: bool  # Whether the seats changed places
 
 
 class Opening:

@@ -27,12 +27,9 @@ from pipeline_src.web.messages.play import (
 )
 from pipeline_src.web.sessions.game import FUNCTION, Game, Opening
 
-GRACE_S = 0.3
-"""Seconds between the closing of the last tab and the end of the search. A reload takes less."""
-SHORTEST_MOVE_S = 0.25
-"""Least seconds between two moves of players, so that a person can follow."""
-OTHER: dict[int, Winner] = {0: "second", 1: "first"}
-"""Winner by the losing side."""
+GRACE_S = 0.3  # Seconds between the closing of the last tab and the end of the search. A reload takes less.
+SHORTEST_MOVE_S = 0.25  # Least seconds between two moves of players, so that a person can follow
+OTHER: dict[int, Winner] = {0: "second", 1: "first"}  # Winner by the losing side
 Hear = Callable[[Message], None]
 Purpose = Literal["move", "hint"]
 
@@ -463,10 +460,8 @@ class Session:
 # `Store` keeps the games of the server.
 
 
-MOST = 200
-"""Largest number of games. A further one replaces the one that has been without a tab for the longest time."""
-KEPT_S = 24 * 3600.0
-"""Seconds that a game without a tab is kept."""
+MOST = 200  # Largest number of games. A further one replaces the one that has been without a tab for the longest time.
+KEPT_S = 24 * 3600.0  # Seconds that a game without a tab is kept
 
 
 class FullError(Exception):
