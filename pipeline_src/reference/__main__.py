@@ -33,6 +33,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "graph.md": graph_page,
     "nets.md": lambda _: nets_page(),
 }
+LOCAL = {"params.md", "cli.md", "metrics.md", "graph.md"}  # Not in git: params.yaml, its schema and --help say the same
 
 
 def pictures(folder: Path = Path()) -> dict[Path, str]:
@@ -50,9 +51,9 @@ def pictures(folder: Path = Path()) -> dict[Path, str]:
         }
 
 
-def outdated(folder: Path = Path()) -> dict[Path, str]:
-    """Return the pages below ``folder`` that are out of date, with their new texts."""
-    wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
+def outdated(folder: Path = Path(), local: bool = False) -> dict[Path, str]:
+    """Return the pages below ``folder`` that are out of date, with their new texts; on request the `LOCAL` ones too."""
+    wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items() if local or name not in LOCAL}
     wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {
@@ -63,11 +64,11 @@ def outdated(folder: Path = Path()) -> dict[Path, str]:
 def main() -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(prog="python -m pipeline_src.reference", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a page is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a page in git is out of date")
     found = outdated() if parser.parse_args().check else {}
     if found:
         raise ZugwerkError(f"out of date: {', '.join(map(str, found))}; `make docs` writes them")
-    for path, text in outdated().items():
+    for path, text in outdated(local=True).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(path) as aside:
             aside.write_text(text, encoding="utf-8")

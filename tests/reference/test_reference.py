@@ -8,7 +8,7 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.project.params import Params, build, is_model, unwrapped
-from pipeline_src.reference.__main__ import FOLDER, outdated
+from pipeline_src.reference.__main__ import FOLDER, LOCAL, outdated
 from pipeline_src.reference.pages import params_page
 from pipeline_src.reference.stage_code import SECTIONS, ParamsFile, TopLevel
 from tests.layout.imports import ROOT
@@ -22,7 +22,7 @@ def project(tmp_path):
     for name in ("params.yaml", "dvc.yaml", "prefect.yaml", "Makefile"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("profiles", "pipeline_src/stages", ".dvc/plots", FOLDER):
-        shutil.copytree(ROOT / name, tmp_path / name)
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns(*LOCAL))
     return tmp_path
 
 
@@ -31,10 +31,11 @@ def test_pages_are_up_to_date():
 
 
 def test_page_with_other_params_or_missing_is_out_of_date(project):
-    (project / FOLDER / "cli.md").unlink()
+    (project / FOLDER / "nets.md").unlink()
     params = project / "params.yaml"
     params.write_text(re.sub(r"^seed: \d+$", "seed: 17", params.read_text(), flags=re.MULTILINE))
-    assert {*outdated(project)} == {project / FOLDER / "params.md", project / FOLDER / "cli.md"}
+    assert {*outdated(project)} == {project / FOLDER / "nets.md"}
+    assert {*outdated(project, local=True)} == {project / FOLDER / name for name in {"nets.md", *LOCAL}}
     assert "| `seed` | whole number | `17` |" in params_page(project)
 
 
