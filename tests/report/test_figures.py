@@ -262,7 +262,7 @@ def test_a_measurement_of_other_code_comes_last(tmp_path, old_code, behind, prof
 def test_profile_file_with_unknown_figure_is_refused_by_name(tmp_path, tree, named):
     write_measurements(tmp_path)
     (tmp_path / "docs/measured/overnight.json").write_text(json.dumps(tree))
-    with pytest.raises(ZugwerkError, match=rf"overnight\.json: {named}: not in the registry"):
+    with pytest.raises(ZugwerkError, match=rf"overnight\.json: {named}: no figure of a system"):
         figures(tmp_path)
 
 
