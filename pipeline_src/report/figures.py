@@ -206,9 +206,7 @@ def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
             unknown = [name for name in rows if name not in REGISTRY.get(system, {})] if isinstance(rows, dict) else []
             if system not in REGISTRY or not isinstance(rows, dict) or unknown:
                 what = ".".join([system, *unknown[:1]])
-                raise ZugwerkError(
-                    f"{path}: {what}: no figure of a system; `zugwerk report` lists them"
-                )
+                raise ZugwerkError(f"{path}: {what}: no figure of a system; `zugwerk report` lists them")
         found[path.stem] = tree
     return found
 

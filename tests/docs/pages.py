@@ -2,9 +2,17 @@
 
 import re
 
+from pipeline_src.reference.__main__ import LOCAL
 from tests.layout.imports import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(
+        path
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+        if path.parent.name != "reference" or path.name not in LOCAL
+    ),
+]  # those in git
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
