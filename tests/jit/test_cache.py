@@ -106,7 +106,7 @@ def test_only_kernels_with_changed_code_are_recompiled(copy, warm):
     copy.replace("games/gomoku/moves.py", "from pipeline_src", "# only a comment\nfrom pipeline_src")
     assert copy() == (answer, first)
     # A new rule: there is one action less. The kernels' own file and the state's are as they were.
-    copy.replace("games/gomoku/kernels.py", RULE, EDITED)
+    copy.replace("games/gomoku/__init__.py", RULE, EDITED)
     edited, second = copy()
     assert edited == [0, 8, 0, 8]
     assert second > first
@@ -142,7 +142,7 @@ def test_every_implementation_counts_for_the_kernels_that_call_it():
 @pytest.mark.slow
 def test_kernel_of_code_edited_during_the_process_is_not_cached(copy):
     """The kernel would be filed under the edited code, and meet the next process as if it came from it."""
-    answer, kept = copy(str(copy.folder / "games/gomoku/kernels.py"), RULE, EDITED)
+    answer, kept = copy(str(copy.folder / "games/gomoku/__init__.py"), RULE, EDITED)
     assert answer == [0, 9, 0, 9]
     assert not kept
     assert copy()[0] == [0, 8, 0, 8]

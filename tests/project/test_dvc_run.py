@@ -239,7 +239,7 @@ class Timer(threading.Timer):
         while not Path({killed!r}).exists():
             time.sleep(0.05)
         self.function()
-dvc_run.threading = SimpleNamespace(Event=threading.Event, Timer=Timer)
+dvc_run.threading = SimpleNamespace(**(vars(threading) | dict(Timer=Timer)))
 """
 """The time passes once the test says so."""
 
