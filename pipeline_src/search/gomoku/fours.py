@@ -1,7 +1,7 @@
 """Victory by continuous fours (VCF): every attacking stone makes a four, and the defender has a single answer.
 
 The search is depth first, with a table of positions without a win. A line that it finds is a proof, because the
-defender has no other answers.
+defender has no other answers. In Renju, White also wins by a four whose only answer is forbidden to Black.
 """
 
 from typing import NamedTuple
@@ -23,13 +23,15 @@ from pipeline_src.search.gomoku.lines import (
     Int,
     Lines,
     lift,
+    may_play,
     may_surely_play,
     place,
 )
 
-FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
+FOURS, NODES, NODE_LIMIT, LENGTH, SALT, BARRED = range(6)
 """Entries of `FourSpace.counts`: positions of all searches, of this one, how many it may look at, how many stones its
-line has, and a number that separates this game's entries of the table from those of others."""
+line has, a number that separates this game's entries of the table from those of others, and whether the line ends in
+a four whose answer is forbidden."""
 COUNT, NEXT, ANSWER = range(3)
 """Entries of a row of `FourSpace.marks`: moves of the node, the one to be tried next, the answer to the last."""
 DEPTH = 32  # Largest number of fours in a line
@@ -55,7 +57,7 @@ def make_space(entries: int = 1 << 16) -> FourSpace:
         np.zeros((DEPTH, 3), np.int64),
         np.zeros(2 * DEPTH + 2, np.int64),
         np.zeros(entries, np.uint64),
-        np.zeros(5, np.int64),
+        np.zeros(6, np.int64),
     )
 
 
@@ -154,7 +156,7 @@ def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
     """
     counts, marks, moves = space.counts, space.marks, space.moves
     depth, entering, other, won = Int(0), True, 1 - c, False
-    counts[NODES] = 0
+    counts[NODES], counts[BARRED] = 0, 0
     while True:
         if entering:
             counts[NODES] += 1
@@ -194,6 +196,10 @@ def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
             lift(lines, move)
             entering = False
             continue
+        if not may_play(lines, other, answer):
+            lift(lines, move)
+            counts[BARRED], won = 1, True
+            break
         marks[At(depth), ANSWER] = answer
         place(lines, answer, other + 1)
         depth, entering = depth + 1, True
@@ -202,9 +208,10 @@ def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
     if won:
         plies = 2 * depth + (1 if lines.counts[At(c), WINS] > 0 else 3)
         counts[LENGTH] = 2 * depth + 1
-        space.line[At(2 * depth)] = first_cell(lines, c, Int(WINS if lines.counts[At(c), WINS] > 0 else SURE))
-        if lines.counts[At(other), WINS] > 0 and lines.counts[At(c), WINS] == 0:
-            space.line[At(2 * depth)] = moves[At(depth), 0]
+        if counts[BARRED] or (lines.counts[At(other), WINS] > 0 and lines.counts[At(c), WINS] == 0):
+            space.line[At(2 * depth)] = moves[At(depth), At(marks[At(depth), NEXT] - 1)]
+        else:
+            space.line[At(2 * depth)] = first_cell(lines, c, Int(WINS if lines.counts[At(c), WINS] > 0 else SURE))
     for above in range(depth - 1, -1, -1):
         answer, move = Int(marks[At(above), ANSWER]), Int(moves[At(above), At(marks[At(above), NEXT] - 1)])
         space.line[At(2 * above)], space.line[At(2 * above + 1)] = move, answer

@@ -2,7 +2,7 @@
 
 The attacker plays only *threats*: fours, which have a single answer, and threes, after which another stone wins for
 certain (class `SURE`). So the defender has few answers: those that remove the threat, and fours of its own. All other
-answers lose. No relevant answer is left out, so a proof holds against every defence. A failed search proves little,
+answers lose. No relevant answer is left out but those that Renju forbids, so a proof holds against every defence. A failed search proves little,
 because wins by quiet moves are not searched.
 
 The search is depth first by proof numbers (Nagai, "Df-pn algorithm for searching AND/OR trees and its applications",
@@ -17,7 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
+from pipeline_src.search.gomoku.fours import (
+    ATTACKER_KEY,
+    BARRED,
+    LENGTH,
+    FourSpace,
+    first_cell,
+    win_by_fours,
+    write_cells,
+)
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.lines import (
     BORDER,
@@ -206,7 +214,9 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
 
 @njit(cache=True)
 def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
-    """Remove forbidden moves; return the number left. The defender's remain: more answers do not weaken a proof."""
+    """Remove moves that are forbidden to colour c; return the number left."""
+    if c != 0 or lines.sizes[FORBIDS] == 0:
+        return n
     kept = Int(0)
     for i in range(n):
         cell = Int(space.moves[At(ply), At(i)])
@@ -227,11 +237,25 @@ def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
 
 
 @njit(cache=True)
+def _add_allowing(lines: Lines, c: int, answer: int, space: ThreatSpace, ply: int, n: int) -> int:
+    """Write the stones of colour c after which a forbidden answer is allowed, after ``n`` moves; return the number."""
+    for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+        if lines.cells[At(cell)] != 0 or cell == answer:
+            continue
+        lines.cells[At(cell)] = c + 1  # patterns may stay as they are: only the rule is asked
+        if may_play(lines, c, answer):
+            n = _note(space, ply, Int(cell), n)
+        lines.cells[At(cell)] = 0
+    return n
+
+
+@njit(cache=True)
 def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
     """Write all stones of the defender that could spoil the line of fours; return the number, -1 if too many.
 
-    These are the cells of the line, those that could block one of its fours, and fours of the defender on the way. Any
-    other stone leaves each four and its answer unchanged.
+    These are the cells of the line, those that could block one of its fours, fours of the defender on the way, and, if
+    the line ends in a four whose answer is forbidden, stones after which it is not. Any other stone leaves each four
+    and its answer unchanged.
     """
     n, length = Int(0), fours.counts[LENGTH]
     for i in range(length):
@@ -251,9 +275,11 @@ def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: in
                             n = _note(space, ply, at, n)
             for k in range(write_cells(lines, 1 - c, Int(ONE_FOUR), space.found, Int(0), Int(0))):
                 n = _note(space, ply, Int(space.found[0, At(k)]), n)
-        if i < length - 1:
+        if i < length - 1 or fours.counts[BARRED]:
             place(lines, cell, mover + 1)
-    for i in range(length - 2, -1, -1):
+    if fours.counts[BARRED]:
+        n = _add_allowing(lines, 1 - c, Int(first_cell(lines, c, Int(WINS))), space, ply, n)
+    for i in range(length - 2 + fours.counts[BARRED], -1, -1):
         lift(lines, fours.line[At(i)])
     for i in range(n):
         space.stamps[At(space.moves[At(ply), At(i)])] = 0
@@ -336,26 +362,28 @@ def open_node(
             space.counts[NODES] += fours.counts[FOUR_NODES]
             if plies > 0:
                 return 0, INFINITE, plies
-        n = Int(_attacks(lines, c, space, ply))
-        if c == 0 and lines.sizes[FORBIDS] != 0:
-            n = Int(_allowed(lines, c, space, ply, n))
+        n = Int(_allowed(lines, c, space, ply, Int(_attacks(lines, c, space, ply))))
     elif counts[At(other), WINS] > 0:
         return INFINITE, 0, 0
     elif counts[At(c), WINS] > 0:
-        n = Int(write_defences(lines, c, Int(WINS), space, ply))
+        n = Int(_allowed(lines, other, space, ply, Int(write_defences(lines, c, Int(WINS), space, ply))))
         if n == 0:
             return 0, INFINITE, 2
     elif counts[At(c), SURE] > 0:
         if counts[At(other), SURE] > 0:
             return INFINITE, 0, 0
-        n = Int(_answers(lines, c, space, ply))
+        n = Int(_allowed(lines, other, space, ply, Int(_answers(lines, c, space, ply))))
         if n == 0:
             return 0, INFINITE, 4
     else:
-        n = Int(0)
-        if quiet and win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]) > 0:
-            n = Int(disturbs(lines, c, fours, space, ply))
-        space.counts[NODES] += fours.counts[FOUR_NODES] if quiet else 0
+        n, plies = Int(0), Int(0)
+        if quiet:
+            plies = Int(win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]))
+            space.counts[NODES] += fours.counts[FOUR_NODES]
+        if plies > 0:
+            n = Int(_allowed(lines, other, space, ply, Int(disturbs(lines, c, fours, space, ply))))
+            if n == 0:
+                return 0, INFINITE, 1 + plies
     if n <= 0:
         return INFINITE, 0, 0
     key = position_key(lines, c, not defends)

@@ -64,16 +64,17 @@ def test_proven_wins_are_won_in_full_playout(variant):
     assert both[1] > 0.7 * both[0] > 0, "most wins on so small a board are by threats"
 
 
-@pytest.mark.parametrize("variant", ["freestyle", "exact"])
-def test_fours_are_found_where_the_slow_search_finds_them(variant):
-    rng, space, counts = np.random.default_rng(7), fours.make_space(), [0, 0]
-    for i in range(60):
-        state = random_position(rng, 7, variant, int(rng.integers(14, 30)))
+@pytest.mark.parametrize(("variant", "side", "barred"), [("freestyle", 0, 0), ("exact", 0, 0), ("renju", 1, 5)])
+def test_fours_are_found_where_the_slow_search_finds_them(variant, side, barred):
+    rng, space, counts = np.random.default_rng(7), fours.make_space(), [0, 0, 0]
+    for i in range(60 if side == 0 else 200):
+        state = random_position(rng, 7 + side, variant, int(rng.integers(14, 30 + 10 * side)), side)
         space.counts[fours.SALT] = i
-        found = fours.win_by_fours(make_lines(state), space, np.int64(0), np.int64(100_000)) > 0
+        found = fours.win_by_fours(make_lines(state), space, np.int64(side), np.int64(100_000)) > 0
         assert found == wins_by_fours(state), gomoku.to_fen(state)
         counts[found] += 1
-    assert min(counts) > 10
+        counts[2] += space.counts[fours.BARRED]
+    assert min(counts[:2]) > 10 and counts[2] >= barred
 
 
 @pytest.mark.parametrize("size", [6, 9, 15, 20])
@@ -99,6 +100,7 @@ def test_lines_are_played_to_their_end(size, variant, side):
     [
         "15/15/15/15/5x2x6/5o2x6/5o2x6/4xoooox5/7x7/4x10/10o4/15/15/15/15",
         "1o3x1o5xo/4x1x2x4x/13x1/15/3o6o4/5x9/15/3o11/x4o5o3/4x4o5/2x4x1o5/5x7o1/15/8ox5/4o10",
+        "15/15/15/15/7x7/6x8/5oxooxo4/5ooox6/5ox8/4xx2x6/15/15/15/15/15",  # a four whose answer is forbidden
     ],
 )
 def test_a_line_against_black_in_renju_has_no_forbidden_stone(board):
