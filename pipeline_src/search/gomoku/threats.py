@@ -2,8 +2,8 @@
 
 The attacker plays only *threats*: fours, which have a single answer, and threes, after which another stone wins for
 certain (class `SURE`). So the defender has few answers: those that remove the threat, and fours of its own. All other
-answers lose. No relevant answer is left out but those that Renju forbids, so a proof holds against every defence. A failed search proves little,
-because wins by quiet moves are not searched.
+answers lose. No relevant answer is left out but those that Renju forbids, so a proof holds against every defence. A
+failed search proves little, because wins by quiet moves are not searched.
 
 The search is depth first by proof numbers (Nagai, "Df-pn algorithm for searching AND/OR trees and its applications",
 2002). The *proof number* of a position is the least number of leaves that have to be won to prove it, the *disproof
