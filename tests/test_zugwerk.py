@@ -1,0 +1,82 @@
+"""`import zugwerk`: light until something is played, and every refusal is one error that says what there is."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import zugwerk
+
+HEAVY = {"numba", "torch", "onnxruntime", "pyarrow", "fastapi", "numpy"}
+
+
+def test_the_import_loads_nothing_heavy():
+    code = f"import zugwerk, sys; print(*sorted({HEAVY} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
+
+
+def test_every_name_is_there():
+    assert set(zugwerk.__all__) <= set(dir(zugwerk))
+
+
+@pytest.mark.parametrize("name", zugwerk.games())
+def test_a_random_game_is_played_by_texts_and_replayed_by_ids(name):
+    position, rng = zugwerk.game(name), np.random.default_rng(1)
+    first = position
+    for _ in range(6):
+        position = position.play(str(rng.choice(position.legal_moves)))
+    again = first.play(*position.actions)
+    assert again.fen == position.fen == zugwerk.game(name, fen=position.fen).fen
+    assert again.moves == position.moves
+    assert first.actions == ()
+    assert [position.text(action) for action in position.legal_actions.tolist()] == position.legal_moves
+
+
+def test_a_search_reports_lines_and_the_shares_of_its_simulations():
+    with zugwerk.player("zero:simulations=60", "gomoku") as player:
+        thought = player.think(zugwerk.game("gomoku", 15).play("h8", "a1"), lines=3)
+    assert thought.by_results
+    assert -1 <= thought.value <= 1
+    assert [line.moves[0] for line in thought.lines] == list(thought.policy)
+    assert thought.move == thought.lines[0].moves[0]
+    assert sum(thought.policy.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: zugwerk.game("chess"), "gomoku"),
+        (lambda: zugwerk.game("gomoku", 3), "3x3"),
+        (lambda: zugwerk.game("gomoku", 9, fen="9/9/9/9/9/9/9/9/9 b"), "leave out"),
+        (lambda: zugwerk.game("gomoku").play("h8", "h8"), "'h8' is not legal"),
+        (lambda: zugwerk.game("gomoku").play(-1), "-1 is not legal"),
+        (lambda: zugwerk.game("gomoku").play("z99"), "z99"),
+        (lambda: zugwerk.player("nobody"), "zugwerk players"),
+        (lambda: zugwerk.player("alphabeta"), "amazons, gomoku have it"),
+        (lambda: zugwerk.player("zero:nix=1"), "movetime"),
+        (lambda: zugwerk.player("random", "amazons").think(zugwerk.game("gomoku")), "plays amazons, not gomoku"),
+        (lambda: zugwerk.net("gomoku-3x3-nix"), "gomoku-15x15-renju"),
+        (lambda: zugwerk.match("gomoku", "random", "random", games=3), "even"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is(call, said):
+    with pytest.raises(zugwerk.ZugwerkError, match=said):
+        call()
+
+
+def test_a_finished_game_has_no_move():
+    won = zugwerk.game("gomoku", 9).play("a1", "a2", "b1", "b2", "c1", "c2", "d1", "d2", "e1")
+    assert won.winner == "first"
+    with pytest.raises(zugwerk.ZugwerkError, match="over"):
+        zugwerk.player("random", "gomoku").think(won)
+    with pytest.raises(zugwerk.ZugwerkError, match="over"):
+        won.play("f5")
+
+
+def test_a_file_that_is_no_record_is_named(tmp_path):
+    (tmp_path / "a.sgf").write_text("hello")
+    for path in (tmp_path / "a.sgf", tmp_path / "missing.sgf", tmp_path):
+        with pytest.raises(zugwerk.ZugwerkError, match=r"record|No such file|directory"):
+            zugwerk.read(path)

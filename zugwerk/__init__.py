@@ -1,0 +1,369 @@
+"""Board games, players, matches, records and nets under one name.
+
+>>> import zugwerk
+>>> position = zugwerk.game("gomoku", 15).play("h8", "j9")
+>>> player = zugwerk.player("alphabeta:depth=2", "gomoku")
+>>> position.play(player.think(position).move).to_play
+1
+
+A `Position` is a value: `Position.play` returns another one. Players and nets are named by texts, which
+``zugwerk players GAME`` and `nets` list. Every error is a `ZugwerkError`, whose text says what to do. What a name needs
+(numba, onnxruntime) is imported when it is first used.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from pipeline_src import __version__
+from pipeline_src.errors import ZugwerkError
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from pipeline_src.arena.result import Match
+    from pipeline_src.games.game import Game
+    from pipeline_src.players.packaged import Card
+    from pipeline_src.records.record import GameRecord
+
+__all__ = [
+    "Line",
+    "Net",
+    "Player",
+    "Position",
+    "Thought",
+    "ZugwerkError",
+    "__version__",
+    "game",
+    "games",
+    "match",
+    "net",
+    "nets",
+    "player",
+    "read",
+    "replay",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """A position of a game, with the actions that led to it.
+
+    ``state`` is the engine's own state: ``state.board`` is the board, int8 [H, W], with the codes of docs/glossary.md.
+    """
+
+    game: str
+    state: Any
+    start: Any  # The state of the first position
+    actions: tuple[int, ...] = ()  # Ids of the actions since then
+
+    def play(self, *moves: str | int) -> "Position":
+        """Return the position after moves, given as texts (``"h8"``, ``"d1-d7/g7"``) or as ids of actions.
+
+        Raises:
+            ZugwerkError: a move cannot be read or is not legal; the message names it.
+        """
+        rules, state, actions = self._rules, self.state, list(self.actions)
+        for move in moves:
+            action = rules.parse_move(move, *self.shape) if isinstance(move, str) else int(move)
+            if not rules.is_legal(state, action):
+                over = rules.winner(state) is not None
+                raise ZugwerkError(
+                    f"{move!r} is not legal: " + ("the game is over" if over else f"in {rules.to_fen(state)}")
+                )
+            state = rules.play(state, action)
+            actions.append(action)
+        return Position(self.game, state, self.start, tuple(actions))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the board."""
+        height, width = self.state.board.shape
+        return int(height), int(width)
+
+    @property
+    def to_play(self) -> int:
+        """The side to move: 0 is the side that moved first, 1 the other."""
+        return self._rules.to_play(self.state)
+
+    @property
+    def winner(self) -> Literal["first", "second", "draw"] | None:
+        """The result of a finished game, None for an unfinished one."""
+        return self._rules.winner(self.state)
+
+    @property
+    def legal_actions(self) -> "npt.NDArray[np.int32]":
+        """Ids of all legal actions, int32 [A]."""
+        return self._rules.legal_actions(self.state)
+
+    @property
+    def legal_moves(self) -> list[str]:
+        """Texts of all legal moves, in the order of `legal_actions`."""
+        return [self.text(action) for action in self.legal_actions.tolist()]
+
+    @property
+    def moves(self) -> list[str]:
+        """Texts of the moves that led here."""
+        return [self.text(action) for action in self.actions]
+
+    @property
+    def fen(self) -> str:
+        """The position as a text, which `game` reads."""
+        return self._rules.to_fen(self.state)
+
+    def text(self, action: int) -> str:
+        """Return the text of an action's id."""
+        return self._rules.format_move(action, *self.shape)
+
+    @property
+    def _rules(self) -> "Game":
+        from pipeline_src.games.game import get_game
+
+        return get_game(self.game)
+
+    def __repr__(self) -> str:
+        return f"<zugwerk.Position {self.game} {self.fen!r}>"
+
+
+def games() -> dict[str, tuple[int, ...]]:
+    """Return the names of the games, each with the board sizes that have a start of their own."""
+    from pipeline_src.games.game import GAMES, get_game
+
+    return {name: get_game(name).SIZES for name in GAMES}
+
+
+def game(name: str, size: int | None = None, variant: str | None = None, *, fen: str | None = None) -> Position:
+    """Return the first position of a game, or the one of a text.
+
+    Args:
+        name: ``amazons``, ``gomoku`` or ``go``.
+        size: squares along a side; the game's usual board if None.
+        variant: rules or start (``renju``, ``cross``, ``komi-6.5``); the standard one if None.
+        fen: a position's text (docs/glossary.md), in place of size and variant.
+
+    Raises:
+        ZugwerkError: no such game, size, variant or position; the message says what there is.
+    """
+    from pipeline_src.games.game import get_game
+
+    rules = get_game(name)
+    if fen is not None:
+        if size is not None or variant is not None:
+            raise ZugwerkError("a fen has its own board and rule: leave out size and variant")
+        state = rules.from_fen(fen)
+    else:
+        given: dict[str, Any] = {"size": size, "variant": variant}
+        state = rules.initial_state(**{key: value for key, value in given.items() if value is not None})
+    return Position(name, state, state)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of the best moves, with the expected continuation."""
+
+    moves: tuple[str, ...]
+    value: float  # In the unit of `Thought.value`
+    visits: int | None = None  # Simulations of a tree search that began with the move
+
+
+@dataclass(frozen=True)
+class Thought:
+    """A player's move, and what its search found."""
+
+    move: str
+    action: int
+    value: float | None = None
+    """Value to the side to move: the expected result from -1 to 1 where `by_results`, else points of the evaluation;
+    None for a player that does not search."""
+    by_results: bool = False
+    lines: tuple[Line, ...] = ()  # Best first; the first one begins with ``move``
+    depth: int | None = None
+    nodes: int | None = None
+
+    @property
+    def policy(self) -> dict[str, float]:
+        """Share of a tree search's simulations by move, of the lines that there are; empty for other players."""
+        visits = {line.moves[0]: line.visits for line in self.lines if line.visits is not None}
+        total = sum(visits.values())
+        return {move: count / total for move, count in visits.items()} if total else {}
+
+
+@dataclass(eq=False)
+class Player:
+    """A player of one game. Use it in a ``with`` statement, or `close` it, if it is an outside engine."""
+
+    text: str
+    game: str
+    _player: Any = field(repr=False)
+
+    def think(
+        self,
+        position: Position,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        movetime: float | None = None,
+        lines: int = 1,
+        seed: int = 0,
+    ) -> Thought:
+        """Choose a move.
+
+        Args:
+            position: an unfinished position of the player's game.
+            depth: plies; None of these three is the player's own limit.
+            nodes: positions, or simulations of a tree search.
+            movetime: milliseconds.
+            lines: number of best moves to report.
+            seed: of players that play at random.
+
+        Raises:
+            ZugwerkError: the game is over or another one, or the player cannot play on this board; an outside engine
+                that gives no legal move in time raises its subclass `PlayerError`.
+        """
+        import numpy as np
+
+        from pipeline_src.players.player import Bounds, by_results
+        from pipeline_src.players.player import Position as Seen
+
+        if position.game != self.game:
+            raise ZugwerkError(f"the player {self.text!r} plays {self.game}, not {position.game}")
+        if position.winner is not None:
+            raise ZugwerkError("the game is over: the side to move has no move")
+        self._player.check(position.state)
+        seen = Seen(position.state, np.random.default_rng(seed), position.start, position.actions)
+        thought = self._player.think(seen, Bounds(depth, nodes, movetime, lines=lines))
+        found, move = thought.found, position.text(thought.action)
+        if found is None:
+            return Thought(move, thought.action)
+        best = [(line.pv, line.value, line.visits) for line in found.lines] or [(found.pv, found.value, None)]
+        told = tuple(Line(tuple(map(position.text, pv)), value, visits) for pv, value, visits in best)
+        return Thought(move, thought.action, found.value, by_results(self.text), told, found.depth, found.nodes)
+
+    def close(self) -> None:
+        """End an outside engine's process. The next move starts it again."""
+        self._player.close()
+
+    def __enter__(self) -> "Player":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def player(text: str, game: str | None = None) -> Player:
+    """Make a player.
+
+    Args:
+        text: ``NAME[:VALUE][,key=value...]``, such as ``zero:movetime=300``, ``level:4`` or ``uci:./engine``.
+        game: the game that it plays; None where only one game has a player of this name.
+
+    Raises:
+        ZugwerkError: no such player or option, or several games have it and ``game`` is None.
+    """
+    from pipeline_src.games.game import GAMES
+    from pipeline_src.players.player import PlayerText
+    from pipeline_src.players.registry import make_player, players_of
+
+    if game is None:
+        name = PlayerText.parse(text).name
+        having = [one for one in GAMES if name in players_of(one)]
+        if len(having) != 1:
+            there = f"{', '.join(having)} have it: say which, as in player({text!r}, {having[0]!r})" if having else ""
+            raise ZugwerkError(f"player {name!r}: {there or 'no game has it; `zugwerk players GAME` lists them'}")
+        game = having[0]
+    return Player(text, game, make_player(game, text))
+
+
+def match(
+    game: str, a: str, b: str, games: int = 100, size: int | None = None, *, workers: int = 1, **spec: Any
+) -> "Match":
+    """Play a match in colour-swapped pairs; ``score`` of the result is player a's, with its 95 % interval.
+
+    Args:
+        game: the game's name.
+        a: text of a player.
+        b: text of the other.
+        games: number of games, even.
+        size: squares along a side; the game's usual board if None.
+        workers: processes that play pairs side by side.
+        spec: further fields of `pipeline_src.arena.MatchSpec`: variant, openings, seed, clock, margin.
+
+    Raises:
+        ZugwerkError: no such player, board or option.
+    """
+    from pipeline_src.arena.match import MatchSpec, run_match
+    from pipeline_src.games.game import get_game
+    from pipeline_src.parallel import Parallel
+
+    side = size if size is not None else get_game(game).SIZES[0]
+    return run_match(MatchSpec(game, a, b, games, size=side, **spec), parallel=Parallel(workers=workers))
+
+
+def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":
+    """Read the games of a file: SGF, psq, LittleGolem's text, a Parquet archive or a match's journal.
+
+    Raises:
+        ZugwerkError: the file is none of these, or none of its games can be read; the message names it.
+    """
+    from pipeline_src.web.records import read_games
+
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ZugwerkError(f"{path}: {error.strerror or error}") from None
+    return read_games(data, str(path)).games
+
+
+def replay(record: "GameRecord") -> Iterator[Position]:
+    """Yield the positions of a record, the first one included."""
+    from pipeline_src.web.records import start_of
+
+    start = start_of(record)
+    position = Position(record.game, start, start)
+    yield position
+    for action in record.actions:
+        position = position.play(action)
+        yield position
+
+
+@dataclass(frozen=True)
+class Net:
+    """A net that comes with the package."""
+
+    name: str
+    file: Path
+    card: "Card"  # Origin, shape, figures and digest
+
+
+def nets() -> list[str]:
+    """Return the names of the packaged nets, such as ``gomoku-15x15-renju``."""
+    return list(_nets())
+
+
+def net(name: str) -> Net:
+    """Return a packaged net by its name, its file compared with the digest of its card.
+
+    Raises:
+        ZugwerkError: no net has this name, and the message lists those that there are; or its file is another one.
+    """
+    found = _nets()
+    if name not in found:
+        raise ZugwerkError(f"no net {name!r}; there are: {', '.join(found)}")
+    return found[name]
+
+
+def _nets() -> dict[str, Net]:
+    from pipeline_src.players.packaged import packaged_nets
+
+    made = {}
+    for one in packaged_nets():
+        name = f"{one.card.game}-{one.card.size}x{one.card.size}-{one.card.rule}"
+        made[name] = Net(name, one.file, one.card)
+    return made
