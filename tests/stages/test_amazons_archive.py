@@ -2,8 +2,8 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import amazons_archive as stage
-from tests.stages.killed import check_kill
+from pipeline_src.systems.amazons_net import archive as stage
+from tests.run_stage import check_kill
 
 PARAMS = {
     "seed": 1,

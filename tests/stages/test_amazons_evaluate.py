@@ -1,6 +1,5 @@
 import csv
 import json
-import sys
 
 import pytest
 import torch
@@ -8,10 +7,11 @@ import torch
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.torch_state import torch_threads
-from pipeline_src.stages import amazons_baselines, amazons_evaluate
+from pipeline_src.systems.amazons_net import baselines as amazons_baselines
+from pipeline_src.systems.amazons_net import evaluate as amazons_evaluate
 from pipeline_src.systems.amazons_net.nets import save_nets
 from tests.players.positions import small_dataset, small_nets, small_residual
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 
 PARAMS = {
     "seed": 1,
@@ -37,9 +37,8 @@ def project(tmp_path, monkeypatch):
         yield tmp_path
 
 
-def evaluate(model, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["amazons_evaluate", "--model", model])
-    amazons_evaluate.main()
+def evaluate(model):
+    amazons_evaluate.main("--model", model)
     return {path.name: path.read_bytes() for path in sorted(amazons_evaluate.OUT.iterdir())}
 
 
@@ -54,7 +53,7 @@ def rows(text):
 
 @pytest.mark.parametrize("model", ["soft_argmax", "residual"])
 def test_the_nets_figures(project, monkeypatch, model):
-    files = evaluate(model, monkeypatch)
+    files = evaluate(model)
     assert set(files) == {f"{model}.{kind}" for kind in ("json", "phases.csv", "calibration.csv")}
     report = json.loads(files[f"{model}.json"])
     assert set(report) == {"games", "turns", "turns_left_out", "nets"}
@@ -66,7 +65,7 @@ def test_the_nets_figures(project, monkeypatch, model):
     assert report["nets"]["legal_rate"]["value"] == 1
     phases, bins = rows(files[f"{model}.phases.csv"]), rows(files[f"{model}.calibration.csv"])
     assert sum(int(row["turns"]) for row in phases) == sum(int(row["turns"]) for row in bins) == report["turns"]
-    assert evaluate(model, monkeypatch) == files
+    assert evaluate(model) == files
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -90,10 +89,10 @@ def test_after_a_kill_the_baselines_equal_those_of_one_run(project, monkeypatch)
 
 def test_missing_inputs_are_named(project, monkeypatch):
     with pytest.raises(ZugwerkError, match=r"models/amazons/nonesuch/nets\.pt: no such model; `dvc repro"):
-        evaluate("nonesuch", monkeypatch)
+        evaluate("nonesuch")
     amazons_evaluate.SAMPLES.rename("elsewhere")
     with pytest.raises(ZugwerkError, match="no such data set; `dvc repro amazons_samples` makes it"):
-        evaluate("soft_argmax", monkeypatch)
+        evaluate("soft_argmax")
     with pytest.raises(ZugwerkError, match="no such data set"):
         baselines()
     assert not amazons_evaluate.OUT.exists()
@@ -110,4 +109,4 @@ def test_missing_inputs_are_named(project, monkeypatch):
 def test_bad_params_are_named(project, monkeypatch, section, value, complaint):
     (project / "params.yaml").write_text(yaml12.dump(PARAMS | {section: value}))
     with pytest.raises(ZugwerkError, match=complaint):
-        evaluate("soft_argmax", monkeypatch) if section == "amazons_evaluate" else baselines()
+        evaluate("soft_argmax") if section == "amazons_evaluate" else baselines()

@@ -6,11 +6,11 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import amazons_match
+from pipeline_src.systems.amazons_net import match
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.amazons_net.params import section_of
 from tests.players.positions import small_nets
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 
 NETS = "nets:artifacts/models/amazons/cross_entropy/nets.pt"
 MATCHES = {
@@ -29,19 +29,19 @@ PARAMS = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    save_nets(amazons_match.MODELS / "cross_entropy" / "nets.pt", small_nets(6))
+    save_nets(match.MODELS / "cross_entropy" / "nets.pt", small_nets(6))
     return tmp_path
 
 
 def play(project, **changes):
     (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"amazons_match": MATCH | changes}))
-    amazons_match.main()
-    return amazons_match.REPORT.read_bytes(), amazons_match.GAMES.read_bytes()
+    match.main()
+    return match.REPORT.read_bytes(), match.GAMES.read_bytes()
 
 
 def test_the_report_counts_the_games_that_are_kept(project):
     once = play(project)
-    report, games = json.loads(once[0]), read_records(amazons_match.GAMES)
+    report, games = json.loads(once[0]), read_records(match.GAMES)
     assert set(report) == set(MATCHES)
     assert [game.gid for game in games] == list(range(1, 11))
     for (name, a, b), mine in zip(
@@ -62,7 +62,7 @@ def test_the_report_counts_the_games_that_are_kept(project):
             state = amazons.play(state, action)
         assert amazons.winner(state) == game.winner
         assert (game.source, game.variant, game.height) == ("engine", "standard", 6)
-    assert not amazons_match.WORK.exists()
+    assert not match.WORK.exists()
     assert play(project) == once
 
 
@@ -94,8 +94,8 @@ def random_and(**changes):
     ],
 )
 def test_bad_params_are_named_before_any_game(project, monkeypatch, changes, complaint):
-    monkeypatch.setattr(amazons_match, "play_matches", None)
+    monkeypatch.setattr(match, "play_matches", None)
     with pytest.raises(ZugwerkError, match=complaint):
         play(project, **changes)
-    assert not amazons_match.REPORT.exists()
-    assert not amazons_match.GAMES.exists()
+    assert not match.REPORT.exists()
+    assert not match.GAMES.exists()

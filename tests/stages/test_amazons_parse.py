@@ -10,7 +10,7 @@ from pipeline_src.project.params import load
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.raw import RawGame, Seat, list_shards, write_raw
-from pipeline_src.stages import amazons_parse
+from pipeline_src.systems.amazons_net import records
 from pipeline_src.systems.amazons_net.params import AmazonsParseParams
 from tests.records.amazons_games import random_game, record_of
 
@@ -35,15 +35,15 @@ def crawl():
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text(yaml12.dump({"amazons_parse": {"min_plies": 20, "variants": ["standard"]}}))
-    write_raw(amazons_parse.PAGES, crawl())
+    write_raw(records.PAGES, crawl())
     return tmp_path
 
 
 def test_every_row_is_a_game_or_a_reject(project):
-    amazons_parse.main()
-    games, rejects = read_records(amazons_parse.GAMES), pq.ParquetFile(amazons_parse.REJECTS).read().to_pylist()
+    records.parse()
+    games, rejects = read_records(records.GAMES), pq.ParquetFile(records.REJECTS).read().to_pylist()
     assert sorted([game.gid for game in games] + [reject["gid"] for reject in rejects]) == [raw.gid for raw in crawl()]
-    report = json.loads(amazons_parse.REPORT.read_text())
+    report = json.loads(records.REPORT.read_text())
     rows = len(crawl())
     assert (report["rows"], report["games"], report["rejects"]) == (rows, rows - 3, 3)
     assert {reason: n for reason, n in report["rejects_by_reason"].items() if n} == {
@@ -61,30 +61,30 @@ def test_every_row_is_a_game_or_a_reject(project):
 
 
 def test_same_pages_same_bytes(project):
-    paths = (amazons_parse.GAMES, amazons_parse.REJECTS, amazons_parse.REPORT)
-    amazons_parse.main()
+    paths = (records.GAMES, records.REJECTS, records.REPORT)
+    records.parse()
     first = [path.read_bytes() for path in paths]
-    amazons_parse.main()
+    records.parse()
     assert [path.read_bytes() for path in paths] == first
 
 
 def test_a_crawl_without_one_usable_game_fails_and_says_why(project):
-    write_raw(amazons_parse.PAGES, [dataclasses.replace(raw, body=b"<html>") for raw in crawl()[:4]])
+    write_raw(records.PAGES, [dataclasses.replace(raw, body=b"<html>") for raw in crawl()[:4]])
     with pytest.raises(ZugwerkError, match=r"not one usable game among 4 \(1 http_status, 3 bad_text\); see .*rejects"):
-        amazons_parse.main()
-    assert not amazons_parse.GAMES.exists()
+        records.parse()
+    assert not records.GAMES.exists()
 
 
 def test_nothing_crawled_and_damaged_pages_are_named(project):
-    shard = list_shards(amazons_parse.PAGES)[1]
+    shard = list_shards(records.PAGES)[1]
     shard.write_bytes(shard.read_bytes()[:50])
     with pytest.raises(ZugwerkError, match=shard.name):
-        amazons_parse.main()
-    for path in list_shards(amazons_parse.PAGES):
+        records.parse()
+    for path in list_shards(records.PAGES):
         path.unlink()
     with pytest.raises(ZugwerkError, match="amazons_crawl"):
-        amazons_parse.main()
-    assert not amazons_parse.GAMES.exists()
+        records.parse()
+    assert not records.GAMES.exists()
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.stages import depth_label
-from pipeline_src.systems.search_depth.labels import Labelled
+from pipeline_src.systems.search_depth import label
+from pipeline_src.systems.search_depth.label import Labelled
 from pipeline_src.systems.search_depth.positions import open_positions
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 from tests.systems.search_depth.players import GAME
 
 LABEL = {"games": 4, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
@@ -30,13 +30,13 @@ def project(tmp_path, monkeypatch):
 
 
 def made(folder):
-    report = (folder / depth_label.REPORT).read_bytes()
-    return {path.name: path.read_bytes() for path in sorted((folder / depth_label.OUT).iterdir())}, report
+    report = (folder / label.REPORT).read_bytes()
+    return {path.name: path.read_bytes() for path in sorted((folder / label.OUT).iterdir())}, report
 
 
 def test_the_positions_are_counted_and_clipped_into_the_classes(project):
-    depth_label.main()
-    positions, report = open_positions(depth_label.OUT), read_json(depth_label.REPORT)
+    label.main()
+    positions, report = open_positions(label.OUT), read_json(label.REPORT)
     assert len(positions) == report["positions"] == sum(report["reached"].values()) == sum(report["needed"].values())
     assert positions.classes == (GAME.lowest, GAME.highest)
     assert report["games"] == len(np.unique(positions.game)) == 4
@@ -48,20 +48,18 @@ def test_the_positions_are_counted_and_clipped_into_the_classes(project):
     assert report["left_out"]["closed"] > 0
     assert positions.manifest["simulations"] == GAME.simulations
     assert (project / "artifacts/reports/depth/label.timings.json").exists()
-    assert not depth_label.WORK.exists()
+    assert not label.WORK.exists()
 
 
 def test_killed_run_resumes_to_the_same_bytes(project, monkeypatch):
     def run():
-        depth_label.main()
+        label.main()
         return made(project)
 
     check_kill(monkeypatch, run)
 
 
 def test_games_without_a_choice_are_an_error(project, monkeypatch):
-    monkeypatch.setattr(
-        depth_label, "label_games", lambda _game, _params, games, _seed: [Labelled(closed=1)] * len(games)
-    )
+    monkeypatch.setattr(label, "label_games", lambda _game, _params, games, _seed: [Labelled(closed=1)] * len(games))
     with pytest.raises(ZugwerkError, match=r"raise depth_label\.games"):
-        depth_label.main()
+        label.main()

@@ -8,9 +8,9 @@ import torch
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.stages import depth_match
+from pipeline_src.systems.search_depth import match as depth_match
 from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net, save_depth_net
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 from tests.systems.search_depth.players import GAME
 from tests.systems.search_depth.synthetic import write_synthetic
 

@@ -1,7 +1,6 @@
 """Train and evaluate, as `dvc repro` runs them, on made-up positions."""
 
 import csv
-import sys
 from itertools import pairwise
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
-from pipeline_src.stages import depth_evaluate, depth_train
+from pipeline_src.systems.search_depth import evaluate, train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.systems.search_depth.synthetic import write_synthetic
@@ -45,9 +44,8 @@ def done(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name in PARAMS["depth_train"]["models"]:
-            patch.setattr(sys, "argv", ["depth_train", "--model", name])
-            depth_train.main()
-        depth_evaluate.main()
+            train.main("--model", name)
+        evaluate.main()
     return folder
 
 
@@ -69,8 +67,8 @@ def test_a_stage_run_again_writes_the_same(done, monkeypatch):
     names = [f"{REPORTS}/train/none.json", f"{REPORTS}/train/none.csv", "artifacts/models/depth/none/model.pt"]
     names += [f"{REPORTS}/{name}" for name in ("evaluate.json", "balance.csv", "confusion.csv")]
     before = [(done / name).read_bytes() for name in names]
-    depth_train.run("none")
-    depth_evaluate.main()
+    train.main("--model", "none")
+    evaluate.main()
     assert [(done / name).read_bytes() for name in names] == before
 
 
@@ -113,7 +111,7 @@ def test_a_model_for_other_classes_is_refused_with_its_file(done, tmp_path, monk
     before = read_json(manifest)
     write_json(manifest, before | {"lowest": 2})
     with pytest.raises(ZugwerkError, match=r"smote/model\.pt: trained for classes 3 to 7, not 2 to 7"):
-        depth_evaluate.main()
+        evaluate.main()
     write_json(manifest, before)
 
 
@@ -121,15 +119,15 @@ def test_bad_params_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_params(tmp_path)
     with pytest.raises(ZugwerkError, match=r"depth_train\.models: no model 'smoke'; there are: smote, none, needed"):
-        depth_train.run("smoke")
+        train.main("--model", "smoke")
     with pytest.raises(ZugwerkError, match="no such data set; `dvc repro depth_label`"):
-        depth_train.run("none")
+        train.main("--model", "none")
     models = {"bad": {"label": "reached", "balance": "smote", "inputs": "full"}}
     write_params(tmp_path, depth_train={**PARAMS["depth_train"], "models": models})
     with pytest.raises(
         ZugwerkError, match=r"params\.yaml: depth_train\.models\.bad: balance: smote interpolates between boards"
     ):
-        depth_train.run("bad")
+        train.main("--model", "bad")
 
 
 def test_the_graph_evaluates_the_models_it_trains():

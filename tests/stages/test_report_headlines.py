@@ -1,11 +1,10 @@
 import json
-import sys
 
 import pytest
 
 from pipeline_src import yaml12
+from pipeline_src.report import headlines
 from pipeline_src.report.figures import REGISTRY, SYSTEMS
-from pipeline_src.stages import report_headlines
 from tests.layout.imports import ROOT
 
 ESTIMATE = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 90}
@@ -22,8 +21,7 @@ def pick(tmp_path, monkeypatch):
             path = tmp_path / "artifacts/reports/amazons" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(content))
-        monkeypatch.setattr(sys, "argv", ["report_headlines", "--system", "amazons"])
-        report_headlines.main()
+        headlines.main("--system", "amazons")
         return json.loads((tmp_path / "artifacts/reports/amazons.headlines.json").read_text())["amazons"]
 
     return run

@@ -11,9 +11,9 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.record import GameRecord
+from pipeline_src.report import boards as stage
+from pipeline_src.report.examples import POSITIONS, read_examples
 from pipeline_src.report.page import examples
-from pipeline_src.report.positions.file import POSITIONS, read_examples
-from pipeline_src.stages import report_positions as stage
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model

@@ -26,8 +26,14 @@ from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator, Floats, Forward, after_move
-from pipeline_src.systems.amazons_net.onnx_evaluator import OnnxEvaluator, as_int8
+from pipeline_src.systems.amazons_net.answers import (
+    AmazonsNetEvaluator,
+    Floats,
+    Forward,
+    OnnxEvaluator,
+    after_move,
+    as_int8,
+)
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
 Ints = npt.NDArray[np.int32]
@@ -58,8 +64,8 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
         if backend == "onnx-int8" and not path.endswith(INT8):
             content = as_int8(content, path)
         return OnnxEvaluator(content, batch, path)
+    from pipeline_src.systems.amazons_net.forward import export_nets
     from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
-    from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 
     nets = load_nets(path)
     if backend == "auto":

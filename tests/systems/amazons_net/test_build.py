@@ -3,7 +3,6 @@ import hashlib
 import json
 import resource
 import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -20,11 +19,11 @@ from pipeline_src.learning.symmetry import INDEX, square_maps
 from pipeline_src.project.params import load
 from pipeline_src.records import parquet
 from pipeline_src.records.parquet import write_records
-from pipeline_src.stages import amazons_samples
 from pipeline_src.systems.amazons_net import build
 from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset, read_games
 from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
 from pipeline_src.systems.amazons_net.samples import FIELDS, Samples, open_dataset
+from tests.run_stage import stage_command
 from tests.systems.amazons_net.positions import (
     GOLDEN_BOARD,
     GOLDEN_FEN,
@@ -472,9 +471,9 @@ def project(tmp_path, monkeypatch):
 
 
 def test_records_to_data_set_and_report(project):
-    write_records(random_records(12, size=6), amazons_samples.GAMES)
-    amazons_samples.main()
-    dataset, report = open_dataset(amazons_samples.OUT), read_json(amazons_samples.REPORT)
+    write_records(random_records(12, size=6), build.GAMES)
+    build.main()
+    dataset, report = open_dataset(build.OUT), read_json(build.REPORT)
     assert report["samples"] == len(dataset)
     assert report["games"] == 12
     assert report["splits"]["train"] == {
@@ -489,22 +488,22 @@ def test_the_teachers_turns_are_marked(project):
     games = [
         dataclasses.replace(game, first_name="a master", second_name="master") for game in random_records(12, size=6)
     ]
-    write_records(games, amazons_samples.GAMES)
-    amazons_samples.main()
-    dataset = open_dataset(amazons_samples.OUT)
+    write_records(games, build.GAMES)
+    build.main()
+    dataset = open_dataset(build.OUT)
     assert dataset.samples.teacher.tolist() == (np.asarray(dataset.samples.ply) % 2).tolist()
 
 
 def test_as_a_command_it_ends_in_one_line_without_records(project):
     root = str(Path(__file__).parents[3])
     ended = subprocess.run(
-        [sys.executable, "-m", "pipeline_src.stages.amazons_samples"],
+        stage_command("systems.amazons_net.build"),
         env={"PYTHONPATH": root, "PATH": ""},
         capture_output=True,
         text=True,
     )
     assert ended.returncode == 1
-    assert ended.stderr == f"error: {amazons_samples.GAMES}: no such file; `dvc repro` makes it\n"
+    assert ended.stderr == f"error: {build.GAMES}: no such file; `dvc repro` makes it\n"
     assert not Path("artifacts").exists()
 
 

@@ -7,8 +7,10 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
-from pipeline_src.systems.amazons_net import data
-from pipeline_src.systems.amazons_net.data import (
+from pipeline_src.systems.amazons_net import train
+from pipeline_src.systems.amazons_net.encode import encode
+from pipeline_src.systems.amazons_net.nets import PLANES, AmazonsConfig, ResidualConfig
+from pipeline_src.systems.amazons_net.train import (
     AmazonsData,
     Plan,
     Steps,
@@ -19,8 +21,6 @@ from pipeline_src.systems.amazons_net.data import (
     squares,
     under,
 )
-from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.nets import PLANES, AmazonsConfig, ResidualConfig
 from tests.systems.amazons_net.samples import SIZE
 
 
@@ -43,7 +43,7 @@ def test_rows_are_of_the_split_and_type(dataset):
 
 @pytest.mark.parametrize("part", [1 << 22, 50])
 def test_every_sample_comes_once_an_epoch_and_batches_are_filled(dataset, monkeypatch, part):
-    monkeypatch.setattr(data, "PART", part)
+    monkeypatch.setattr(train, "PART", part)
     plan = Plan(dataset, batch=32, seed=1, augment=False)
     epoch = list(Steps(plan, 0, plan.steps_per_epoch))
     assert [batch.step for batch in epoch] == list(range(len(epoch)))
@@ -78,7 +78,7 @@ def test_teacher_weights_apply_to_policy_only(dataset):
 
 @pytest.mark.parametrize("part", [1 << 22, 50])
 def test_a_batch_depends_on_seed_and_step_alone(dataset, monkeypatch, part):
-    monkeypatch.setattr(data, "PART", part)
+    monkeypatch.setattr(train, "PART", part)
     plan = Plan(dataset, batch=16, seed=1, augment=True)
     forward = [plan.step(n) for n in range(2 * plan.steps_per_epoch)]
     for n in (len(forward) - 1, 3, plan.steps_per_epoch, 0):

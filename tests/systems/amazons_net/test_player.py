@@ -16,7 +16,7 @@ from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.encode import encode_for
-from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets
+from pipeline_src.systems.amazons_net.forward import NetsForward, QuickNets, export_nets
 from pipeline_src.systems.amazons_net.nets import (
     AmazonsConfig,
     AmazonsNets,
@@ -25,7 +25,6 @@ from pipeline_src.systems.amazons_net.nets import (
     masked_log_softmax,
     save_nets,
 )
-from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 from pipeline_src.systems.amazons_net.player import BATCH, NetsPlayer, open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, export_onnx
 from tests.players.positions import positions, random_states, small_nets, small_residual

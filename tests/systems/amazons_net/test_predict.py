@@ -6,13 +6,13 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons as rules
-from pipeline_src.systems.amazons_net import predict as amazons_predict
+from pipeline_src.systems.amazons_net import evaluate as amazons_predict
 from pipeline_src.systems.amazons_net.answers import after_move
 from pipeline_src.systems.amazons_net.encode import encode
+from pipeline_src.systems.amazons_net.evaluate import predict_nets
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig
 from pipeline_src.systems.amazons_net.player import NetsPlayer
-from pipeline_src.systems.amazons_net.predict import predict_nets
 from pipeline_src.systems.amazons_net.recorded import recorded_turns, top_hits
 from tests.players.positions import small_dataset, small_nets, small_residual
 

@@ -19,13 +19,21 @@ from pipeline_src.files import read_json
 from pipeline_src.learning import fit
 from pipeline_src.learning.fit import Resumed, find_checkpoint
 from pipeline_src.project.params import load
-from pipeline_src.stages import amazons_train
+from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net import train as training
-from pipeline_src.systems.amazons_net.data import Plan, StepInput, net_input
 from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
-from pipeline_src.systems.amazons_net.train import MEASURES, AmazonsModule, train, work_folder
+from pipeline_src.systems.amazons_net.train import (
+    MEASURES,
+    AmazonsModule,
+    Plan,
+    StepInput,
+    net_input,
+    train,
+    work_folder,
+)
+from tests.run_stage import stage_command
 from tests.systems.amazons_net.samples import RESIDUAL, SECTION, params, write_dataset
 from tests.systems.killed import KilledError, stop_in_step
 
@@ -346,7 +354,7 @@ def test_a_checkpoint_is_plain_data(dataset, tmp_path):
 
 ROOT = Path(__file__).parents[3]
 OUTS = [
-    amazons_train.MODELS / "cross_entropy" / "nets.pt",
+    amazons_train.OUT / "cross_entropy" / "nets.pt",
     amazons_train.REPORTS / "cross_entropy.json",
     amazons_train.REPORTS / "cross_entropy.csv",
 ]
@@ -368,7 +376,7 @@ def project(tmp_path, monkeypatch):
 
 def command(project):
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline_src.stages.amazons_train", "--model", "cross_entropy"],
+        stage_command("systems.amazons_net.train", "--model", "cross_entropy"),
         cwd=project,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -380,8 +388,8 @@ def command(project):
 @pytest.mark.parametrize("model", ["soft_argmax", "expected_distance", "residual"])
 def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     write_dataset(amazons_train.SAMPLES)
-    amazons_train.run(model)
-    config = load_nets(amazons_train.MODELS / model / "nets.pt").config
+    amazons_train.main("--model", model)
+    config = load_nets(amazons_train.OUT / model / "nets.pt").config
     if model == "residual":
         assert config.channels == RESIDUAL["channels"]
     else:
@@ -400,7 +408,7 @@ def test_missing_data_set_is_named_with_its_stage(project):
     with pytest.raises(
         ZugwerkError, match=f"^{amazons_train.SAMPLES}: no such data set; `dvc repro amazons_samples` makes it$"
     ):
-        amazons_train.run("cross_entropy")
+        amazons_train.main("--model", "cross_entropy")
     assert not Path("artifacts").exists()
 
 
@@ -433,7 +441,7 @@ def test_training_killed_in_mid_epoch_resumes_to_same_bytes(tmp_path, monkeypatc
             assert running.returncode == -signal.SIGKILL
             assert not any((project / out).exists() for out in OUTS)
         monkeypatch.chdir(project)
-        amazons_train.run("cross_entropy")
+        amazons_train.main("--model", "cross_entropy")
         written.append([(project / out).read_bytes() for out in OUTS])
         assert read_json(project / amazons_train.REPORTS / "cross_entropy.timings.json")["resumed"] is kill
     assert written[0] == written[1]

@@ -13,7 +13,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import match as depth_match
-from pipeline_src.systems.search_depth.labels import DEPTHS
+from pipeline_src.systems.search_depth.label import DEPTHS
 from pipeline_src.systems.search_depth.match import (
     DepthCosts,
     DepthMatch,

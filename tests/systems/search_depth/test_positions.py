@@ -13,7 +13,7 @@ from pipeline_src.learning.symmetry import transform_boards
 from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.limits import SearchResult
-from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
+from pipeline_src.systems.search_depth.label import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
 from pipeline_src.systems.search_depth.player import SquareSearch
 from pipeline_src.systems.search_depth.positions import (

@@ -6,15 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.arena.score import clustered_mean
-from pipeline_src.systems.search_depth.scores import (
-    accuracy,
-    confusion,
-    f1_scores,
-    jackknife,
-    layer_growth,
-    macro_f1,
-    nodes_to_depth,
-)
+from pipeline_src.systems.search_depth.evaluate import jackknife, layer_growth, nodes_to_depth
+from pipeline_src.systems.search_depth.positions import accuracy, confusion, f1_scores, macro_f1
 
 DEPTHS = st.lists(st.tuples(st.integers(3, 7), st.integers(3, 7)), min_size=1, max_size=60)
 

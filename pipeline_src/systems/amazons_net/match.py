@@ -1,20 +1,24 @@
-"""Stage amazons_match: matches of the nets and the engine, in colour-swapped pairs from random openings.
+"""Stage amazons_match: matches of the nets and the engine; stage amazons_calibration: the residual net against itself.
 
-Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
-``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``. Killed and run
-again, it plays only the missing games: finished ones are kept under ``work/``.
+The first plays in colour-swapped pairs from random openings, with ``artifacts/models/amazons/<loss>/nets.pt`` and
+``.../residual/nets.pt``; it writes the metrics ``artifacts/reports/amazons/match.json`` and the games
+``artifacts/records/amazons/matches.parquet``. The second compares the residual net's win rates with the results of its
+games; it writes the metrics ``artifacts/reports/amazons/calibration.json`` and the reliability curve
+``calibration.csv``. Killed and run again, both play only the missing games: finished ones are kept under ``work/``.
 """
 
 import shutil
 from pathlib import Path
 
+import pipeline_src.systems.amazons_net.players  # noqa: F401 - the search that calibration names
 from pipeline_src import streams
 from pipeline_src.arena import runner
+from pipeline_src.arena.calibration import calibration_stage
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.match import swapped_pairs
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.runner import Board, play_matches
-from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
@@ -50,7 +54,7 @@ def main() -> None:
         name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
         for name, pairing in params.matches.items()
     }
-    with stage_journal(WORK, "pipeline_src.stages.amazons_match", {"amazons_engine": engine.model_dump()}) as journal:
+    with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
         fixtures = {
             name: swapped_pairs(
                 board,
@@ -92,5 +96,12 @@ def summary(match: Match) -> dict[str, object]:
     }
 
 
-if __name__ == "__main__":
-    run_main(main)
+def calibrate() -> None:
+    """Play the residual net against itself and write.
+
+    Raises:
+        ZugwerkError: bad params, or no or damaged nets.
+    """
+    model = MODELS / "residual" / "nets.pt"
+    board, parallel = Board(amazons.NAME, load_nets(model).config.size), load(Parallel, "parallel")
+    calibration_stage(board, model, REPORT.parent, __name__, parallel)

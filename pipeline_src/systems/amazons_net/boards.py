@@ -12,7 +12,7 @@ from pipeline_src.games.amazons.board import BLACK, EMPTY, WHITE, to_play
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
-from pipeline_src.report.positions.file import (
+from pipeline_src.report.examples import (
     PLAYED_BY,
     SIDES,
     Candidate,

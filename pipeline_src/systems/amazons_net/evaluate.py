@@ -1,4 +1,8 @@
-"""Predictions of nets on recorded turns, and the legality of the nets' own turns.
+"""Stage amazons_evaluate: accuracy, Brier score and losses of one model on the test split.
+
+Reads ``artifacts/samples/amazons/`` and ``artifacts/models/amazons/<model>/nets.pt``; writes, under
+``artifacts/reports/amazons/evaluate/``, the metrics ``<model>.json`` and the tables ``<model>.phases.csv`` and
+``<model>.calibration.csv``.
 
 Rates: ``from_to_top1``, ``from_to_top5`` (the amazon's move), ``arrow_top1``, ``arrow_top5`` (the arrow, given the
 played move), ``turn_top1`` (the whole turn, as the player plays: best move, then best arrow), ``turn_top5`` (by joint
@@ -9,16 +13,45 @@ Win rates: ``value`` by Arrow-Net, which sees the played move, and ``value_befor
 
 Errors: ``move_l2`` (from and to) and ``arrow_l2``, Euclidean distances of the likeliest squares from the played ones;
 ``move_loss`` and ``arrow_loss``, the published loss L1^2 + L2^2 with those distances (patent CN 111330255 B).
+
+Example: ``python -m pipeline_src.stage systems.amazons_net.evaluate --model residual``
 """
+
+import argparse
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from tqdm import tqdm
 
+from pipeline_src.arena.score import calibration_rows, reliability
+from pipeline_src.files import write_json, write_table
 from pipeline_src.games.amazons import is_legal
+from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
-from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, join_predictions, top_hits
+from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
+from pipeline_src.systems.amazons_net.recorded import (
+    PHASES,
+    Floats,
+    Outcomes,
+    Predictions,
+    RecordedTurns,
+    agreement,
+    by_phase,
+    join_predictions,
+    metrics,
+    phase_rows,
+    recorded_turns,
+    top_hits,
+)
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
+SAMPLES = Path("artifacts/samples/amazons")
+MODELS = Path("artifacts/models/amazons")
+OUT = Path("artifacts/reports/amazons/evaluate")
 BEAM = 5  # Number of moves for which `turn_top5` examines the arrows
 CHUNK = 1_024  # Number of turns at a time, which bounds the memory
 
@@ -130,3 +163,31 @@ def _compare(
 def _distance(a: npt.NDArray[np.integer], b: npt.NDArray[np.integer], width: int) -> Floats:
     """Euclidean distance of squares, in (file, rank)."""
     return np.hypot(a % width - b % width, a // width - b // width, dtype=np.float64)
+
+
+def main(*options: str) -> None:
+    """Load the nets, ask them, write.
+
+    Raises:
+        ZugwerkError: bad params, no or damaged nets or data set.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="what amazons_train trained, such as cross_entropy or residual")
+    model = parser.parse_args(options).model
+    params = load(AmazonsEvaluateParams, "amazons_evaluate")
+    torch.set_num_threads(load_value(int, "torch_threads"))
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    nets = NetsForward(load_nets(MODELS / model / "nets.pt", device), params.batch)
+    turns, left_out = recorded_turns(open_dataset(SAMPLES), "test")
+    predictions = predict_nets(nets, turns)
+    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
+    report = {
+        "games": len(np.unique(turns.gids)),
+        "turns": len(turns),
+        "turns_left_out": left_out,
+        "nets": metrics(agreement(predictions, outcomes)),
+    }
+    write_table(OUT / f"{model}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
+    bins = reliability(predictions.win_rates["value"], outcomes.results, outcomes.gids)
+    write_table(OUT / f"{model}.calibration.csv", calibration_rows(bins))
+    write_json(OUT / f"{model}.json", report)

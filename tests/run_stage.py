@@ -1,10 +1,18 @@
-"""A check of every stage that runs tasks: killed at nine tenths and run again, in units of work of any size."""
+"""Stages of dvc.yaml in tests: their command, and what a kill at nine tenths leaves."""
+
+import sys
 
 import numpy as np
 import pytest
 
 from pipeline_src.arena.journal import Journal
 from pipeline_src.parallel.crew import Batches
+
+
+def stage_command(name, *options):
+    """The command that dvc.yaml has for a stage, ``systems.amazons_net.train`` for instance."""
+    return [sys.executable, "-m", "pipeline_src.stage", name, *options]
+
 
 UNIT = 3
 """Largest batch of a run that is killed, so that something is left to do."""

@@ -5,26 +5,27 @@ that ``depth_train.models`` names; writes, under ``artifacts/reports/depth/``, t
 tables ``balance.csv`` (a row a model) and ``confusion.csv`` (a row a model, label and choice).
 """
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.arena.score import clustered_mean, clustered_rate
-from pipeline_src.errors import run_main
+from pipeline_src.arena.score import Z95, Score, clustered_mean, clustered_rate
 from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.project.params import Named, load, load_value
 from pipeline_src.systems.search_depth.net import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.params import DepthEvaluateParams, DepthModelParams, DepthSplitParams
-from pipeline_src.systems.search_depth.positions import DepthPositions, depth_planes, open_positions, split_by_game
-from pipeline_src.systems.search_depth.scores import (
+from pipeline_src.systems.search_depth.positions import (
+    DepthPositions,
     confusion,
+    depth_planes,
     f1_scores,
-    jackknife,
-    layer_growth,
     macro_f1,
-    nodes_to_depth,
+    open_positions,
+    split_by_game,
 )
 
 SAMPLES = Path("artifacts/samples/depth")
@@ -33,6 +34,7 @@ REPORTS = Path("artifacts/reports/depth")
 BATCH = 4096
 
 Row = dict[str, str | float]
+Nodes = npt.NDArray[np.int64]
 
 
 class Test:
@@ -80,6 +82,60 @@ class Test:
     def matrix(self, chosen: npt.NDArray[np.int64], label: str) -> npt.NDArray[np.int64]:
         """Counts [K, K] by label and choice."""
         return confusion(np.asarray(self.positions.label(label))[self.rows], chosen, *self.positions.classes)
+
+
+def layer_growth(nodes_by_depth: Nodes) -> float:
+    """How many times as many nodes a layer more takes: the geometric mean over R searches int64 [R, D].
+
+    1 where no search completed two layers.
+    """
+    before, after = nodes_by_depth[:, :-1], nodes_by_depth[:, 1:]
+    both = (before > 0) & (after > 0)
+    return float(np.exp(np.log(after[both] / before[both]).mean())) if both.any() else 1.0
+
+
+def nodes_to_depth(nodes_by_depth: Nodes, depths: npt.NDArray[np.integer], growth: float) -> npt.NDArray[np.float64]:
+    """Nodes float64 [R] that searches int64 [R, D] take to complete ``depths`` [R].
+
+    A layer that a search did not complete is reckoned from the deepest one it did, with ``growth`` a layer.
+    """
+    completed = (nodes_by_depth > 0) * np.arange(1, nodes_by_depth.shape[1] + 1)
+    deepest = completed.max(1, initial=0)
+    known = np.minimum(depths, deepest).astype(np.int64)
+    found = nodes_by_depth[np.arange(len(known)), np.maximum(known, 1) - 1].astype(np.float64)
+    extrapolated: npt.NDArray[np.float64] = found * growth ** (depths - known)
+    return extrapolated
+
+
+def jackknife(
+    parts: npt.NDArray[Any],
+    statistic: Callable[[npt.NDArray[Any]], float],
+    n: int,
+    lowest: float = -math.inf,
+    highest: float = math.inf,
+) -> Score:
+    """A statistic of sums over games, with its interval (Efron, Stein, Annals of Statistics 9, 1981).
+
+    Args:
+        parts: [G, ...], what each game adds to the sums.
+        statistic: of the sums [...].
+        n: number of trials or positions, reported with the result.
+        lowest: the least that the statistic can be.
+        highest: the most.
+
+    Returns:
+        The statistic of all games. Of a single game, or where the statistic of some others is no number, the interval
+        is NaN.
+    """
+    games, total = len(parts), parts.sum(0)
+    value = statistic(total)
+    if games < 2:
+        return Score(value, math.nan, math.nan, n)
+    without = np.array([statistic(total - part) for part in parts])
+    half = Z95 * math.sqrt((games - 1) / games * float(((without - without.mean()) ** 2).sum()))
+    if math.isnan(half):
+        return Score(value, math.nan, math.nan, n)
+    return Score(value, max(lowest, value - half), min(highest, value + half), n)
 
 
 def main() -> None:
@@ -163,7 +219,3 @@ def _confusion_rows(name: str, matrix: npt.NDArray[np.int64], lowest: int) -> li
         }
         for (row, column), count in np.ndenumerate(matrix)
     ]
-
-
-if __name__ == "__main__":
-    run_main(main)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline_src.learning.arrays import TEST, assign_games
 from pipeline_src.project.params import load, load_value
-from pipeline_src.report.positions.file import SIDES, Draw, Example, Panel, heat_map, ranks, square_names
+from pipeline_src.report.examples import SIDES, Draw, Example, Panel, heat_map, ranks, square_names
 from pipeline_src.systems.search_depth.declaration import DepthShown
 from pipeline_src.systems.search_depth.net import load_depth_model
 from pipeline_src.systems.search_depth.params import DepthSplitParams

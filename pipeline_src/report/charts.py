@@ -1,10 +1,15 @@
-"""Charts as Vega-Lite specifications, made of the templates in report/specs, and their pictures as SVG and PNG.
+"""The charts of each system's report, drawn from the last metrics and tables and from committed measurements.
 
-`dvc plots` uses the same templates (.dvc/plots has copies of them) and fills in the same anchors; so do the pages of
-`zugwerk web`, in chart.js. A colour of theme.json is a variable of CSS, which a page sets for light and dark.
+They are Vega-Lite specifications, made of the templates in report/specs, and have pictures as SVG and PNG. `dvc plots`
+uses the same templates (.dvc/plots has copies of them) and fills in the same anchors; so do the pages of `zugwerk web`,
+in chart.js. A colour of theme.json is a variable of CSS, which a page sets for light and dark.
+
+Charts as files, for a paper or another page: ``python -m pipeline_src.stage report.charts gomoku --out work/charts``
 """
 
+import argparse
 import html
+import importlib
 import json
 import math
 import re
@@ -13,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import finite, read_json, read_table
+from pipeline_src.files import finite, read_json, read_table, written_aside
+from pipeline_src.project.systems import module_of, systems
 
 # Read the tables and metrics of charts. A missing file gives nothing, a damaged one an error that names it.
 
@@ -113,7 +119,7 @@ def _damaged(path: Path, what: str) -> ZugwerkError:
     return ZugwerkError(f"{path}: damaged ({what}); remove it and make it again")
 
 
-SPECS = Path(__file__).parents[1] / "specs"
+SPECS = Path(__file__).parent / "specs"
 WIDTH, HEIGHT = 300, 170
 """Pixels between the axes. With its labels, a chart is as wide as a phone's screen, so that its text is readable."""
 LIGHT = {"card": "#ffffff", "ink": "#222222", "soft": "#5f5f5f", "line": "#e4e4e4"} | {
@@ -367,3 +373,44 @@ def _still(part: Any) -> Any:
 
 def _coloured(spec: Spec, colours: Mapping[str, str]) -> str:
     return re.sub(r"var\(--([\w-]+)\)", lambda found: colours.get(found[1], found[0]), json.dumps(spec))
+
+
+def drawn() -> dict[str, str]:
+    """Return the names of the systems with charts by their words, as in folders below artifacts/reports."""
+    return {system.word: name for name, system in systems().items() if module_of(system, "charts")}
+
+
+def charts(system: str, folder: Path = Path()) -> list[Chart]:
+    """Return the charts of a system in the checkout ``folder``, without those that lack their files.
+
+    Args:
+        system: its name or its word; one without charts has none.
+        folder: folder with artifacts/, docs/ and params.yaml.
+
+    Raises:
+        ZugwerkError: the system is unknown, or a file is damaged.
+    """
+    known = systems().get(drawn().get(system, system))
+    if known is None:
+        raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(drawn())}")
+    module = module_of(known, "charts")
+    found = importlib.import_module(module).charts(folder) if module else ()
+    return [chart for chart in found if chart is not None]
+
+
+def main(*options: str) -> None:
+    """Write the charts that have their files as SVG and PNG.
+
+    Raises:
+        ZugwerkError: the data file of a chart is damaged.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(drawn())}; all by default")
+    parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")
+    chosen = parser.parse_args(options)
+    for system in chosen.systems or drawn():
+        for chart in charts(system):
+            with written_aside(chosen.out / f"{chart.name}.svg") as aside:
+                aside.write_text(svg(chart), encoding="utf-8")
+            with written_aside(chosen.out / f"{chart.name}.png") as aside:
+                aside.write_bytes(png(chart))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from pipeline_src.project.params import PARAMS_FILE, load
-from pipeline_src.report.charts.drawing import SHARE, Chart, Metrics, Rows, chart, curves, points, ranked, table
+from pipeline_src.report.charts import SHARE, Chart, Metrics, Rows, chart, curves, points, ranked, table
 from pipeline_src.systems.amazons_net.params import AmazonsModelsParams, ModelName
 
 REPORTS = Path("artifacts/reports/amazons")

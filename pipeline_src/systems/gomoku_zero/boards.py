@@ -12,7 +12,7 @@ from pipeline_src.project.params import load_part, load_value
 from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
-from pipeline_src.report.positions.file import (
+from pipeline_src.report.examples import (
     SIDES,
     Draw,
     Example,

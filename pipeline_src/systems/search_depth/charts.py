@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pipeline_src.report.charts.drawing import SHARE, Chart, Metrics, Rows, chart, curves, heat, points, ranked, table
+from pipeline_src.report.charts import SHARE, Chart, Metrics, Rows, chart, curves, heat, points, ranked, table
 from pipeline_src.report.figures import REGISTRY
 
 REPORTS = Path("artifacts/reports/depth")

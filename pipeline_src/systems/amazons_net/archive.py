@@ -1,8 +1,7 @@
-"""Play the engine games of the offline archive; seeded, so that any number of workers gives the same bytes.
+"""Stage amazons_archive: play the engine games of the offline archive, ``artifacts/raw/amazons/archive.parquet``.
 
-A run after a kill plays only the missing games: finished ones are kept under ``work/``.
-
-Example: ``python -m pipeline_src.stages.amazons_archive``
+They are seeded, so that any number of workers gives the same bytes. A run after a kill plays only the missing games:
+finished ones are kept under ``work/``.
 """
 
 import shutil
@@ -17,7 +16,6 @@ from pipeline_src.arena.game import Fixture, play
 from pipeline_src.arena.journal import each_kept, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
-from pipeline_src.errors import run_main
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.basic import amazons_engine
@@ -56,7 +54,7 @@ def main() -> None:
     params, seed = load(AmazonsArchive, "amazons_archive"), load_value(int, "seed")
     engine, tasks = amazons_engine(), {str(number): (number,) for number in range(params.games)}
     identity = {"params": params.model_dump(), "amazons_engine": engine.model_dump(), "seed": seed}
-    with stage_journal(WORK, "pipeline_src.stages.amazons_archive", identity) as journal:
+    with stage_journal(WORK, __name__, identity) as journal:
         games = each_kept(
             partial(play_games, params, seed),
             tasks,
@@ -68,7 +66,3 @@ def main() -> None:
         )
         write_records(games, OUT)
     shutil.rmtree(WORK)
-
-
-if __name__ == "__main__":
-    run_main(main)
