@@ -85,7 +85,7 @@ def points(
     y: Mapping[str, str] | str,
     **more: str | Callable[[Row], str],
 ) -> Rows:
-    """Return rows for `drawing.curves`: x, y, low and high, and ``more`` cells.
+    """Return rows for `curves`: x, y, low and high, and ``more`` cells.
 
     Args:
         rows: those of a table.

@@ -48,7 +48,7 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
     """Read nets for a search.
 
     Args:
-        path: of a file of `models.save_nets` or `onnx_nets.export_nets`.
+        path: of a file of `nets.save_nets` or `forward.export_nets`.
         backend: ``auto`` runs an ONNX model as it is, the residual net of torch in onnx-int8 where its packages are,
             else in torch. torch computes with bfloat16 on processors that train faster with it (`number_format`);
             values then differ in the third digit from those of float32, with 8-bit integers in the second.
