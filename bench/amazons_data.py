@@ -23,9 +23,9 @@ from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.systems.amazons_net import samples as schema
 from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset
-from pipeline_src.systems.amazons_net.data import Plan, net_input, read, squares, under
 from pipeline_src.systems.amazons_net.encode import encode, features
 from pipeline_src.systems.amazons_net.samples import Dataset, open_dataset
+from pipeline_src.systems.amazons_net.train import Plan, net_input, read, squares, under
 
 GAMES, FEATURED, BATCH = 100, 1024, 256
 

@@ -37,12 +37,12 @@ def known(path: Path) -> dict[str, Any]:
 
 
 def run_stage(folder: Path, stage: str, *words: str) -> None:
-    """Run a stage of this checkout in another project folder.
+    """Run a stage of this checkout, such as ``systems.gomoku_zero.evaluate``, in another project folder.
 
     Raises:
         ZugwerkError: the stage failed.
     """
-    command = [sys.executable, "-m", f"pipeline_src.stages.{stage}", *words]
+    command = [sys.executable, "-m", "pipeline_src.stage", stage, *words]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     if subprocess.run(command, cwd=folder, env=environment).returncode:
         raise ZugwerkError(f"{stage} failed in {folder}; run the same command again to continue")

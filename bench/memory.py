@@ -202,8 +202,8 @@ def allocated(process: int) -> int:
 
 def read_training() -> None:
     """Draw the first, the middle and the last steps of an epoch of a training, and the validation split."""
-    from pipeline_src.systems.amazons_net.data import Plan, Validation
     from pipeline_src.systems.amazons_net.samples import open_dataset
+    from pipeline_src.systems.amazons_net.train import Plan, Validation
 
     plan = Plan(open_dataset("artifacts/samples/amazons"), batch=512, seed=1, augment=True)
     last = plan.steps_per_epoch
@@ -237,9 +237,17 @@ def main() -> None:
             for command in STAGES[kind]:
                 stage, *words = command.split()
                 if options.stages is None or stage in options.stages:
-                    module = ["bench.memory", "--read"] if stage == "amazons_read" else [f"pipeline_src.stages.{stage}"]
+                    module = command_of(stage, options.checkout)
                     seconds, own, peak = measured([*module, *words], folder, options.checkout)
                     print(f"| `{stage}` | {games:,} | {seconds:.1f} | {own:,.0f} | {peak:,.0f} |", flush=True)
+
+
+def command_of(stage: str, checkout: Path) -> list[str]:
+    """Return what dvc.yaml runs for a stage after ``python -m``, without options."""
+    if stage == "amazons_read":
+        return ["bench.memory", "--read"]
+    found = read_tree(checkout / "dvc.yaml")["stages"][stage]
+    return list(found.get("do", found)["cmd"].split()[2:4])
 
 
 if __name__ == "__main__":

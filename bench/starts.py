@@ -35,7 +35,7 @@ def measure() -> list[Row]:
     """``start_cli_ms``, ``start_training_stage_ms``, for each of `READY` time and memory, and the rows of `MOVES`."""
     cli = medians(lambda: start("-m", "pipeline_src.cli", "--help"), lambda: start("-c", "pass"), REPEATS)
     stage = medians(
-        lambda: start("-c", "import pipeline_src.stages.amazons_train"),
+        lambda: start("-c", "import pipeline_src.systems.amazons_net.train"),
         lambda: start("-c", "import torch, lightning.pytorch"),
         REPEATS,
     )

@@ -43,7 +43,11 @@ def test_no_worker_outlives_a_stage_that_is_killed(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own way to end children")
 def test_no_stage_outlives_a_dvc_that_is_killed(tmp_path):
     (tmp_path / "stage.py").write_text(
-        "import os, sys, time, pathlib, pipeline_src.stages\npathlib.Path(str(os.getpid())).touch()\ntime.sleep(120)\n"
+        "import os, pathlib, runpy, sys, time, types\n"
+        "sys.modules['pipeline_src.sleeper'] = sleeper = types.ModuleType('sleeper')\n"
+        "sleeper.main = lambda: (pathlib.Path(str(os.getpid())).touch(), time.sleep(120))\n"
+        "sys.argv = ['stage', 'sleeper']\n"
+        "runpy.run_module('pipeline_src.stage', run_name='__main__')\n"
     )
     runner = "import subprocess, sys; subprocess.Popen([sys.executable, 'stage.py']).wait()"  # as DVC does
     env = {**os.environ, "DVC_STAGE": "stage", "PYTHONPATH": str(ROOT)}

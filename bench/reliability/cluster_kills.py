@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.stages.amazons_archive import OUT, WORK
+from pipeline_src.systems.amazons_net.archive import OUT, WORK
 
 ROOT = Path(__file__).parents[2]
 PORT = 28786
@@ -68,7 +68,7 @@ class Cluster:
 
 def start_stage(folder: Path) -> Process:
     """Start the stage in a folder with params."""
-    command = [sys.executable, "-m", "pipeline_src.stages.amazons_archive"]
+    command = [sys.executable, "-m", "pipeline_src.stage", "systems.amazons_net.archive"]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -119,14 +119,16 @@ def measure_calibration(
     return calibrate(win_rates, np.array(points), np.array(numbers))
 
 
-def calibration_stage(board: Board, model: Path, reports: Path, stage: str, parallel: Parallel) -> None:
+def calibration_stage(board: Board, model: Path, reports: Path, module: str, parallel: Parallel) -> None:
     """Measure by the params of the checkout and write ``calibration.json`` and ``.csv`` into the folder ``reports``.
+
+    ``module`` is the stage's, whose code the finished games depend on.
 
     Raises:
         ZugwerkError: as `measure_calibration`, or bad params.
     """
-    params, work = load(CalibrationParams, "calibration"), Path("work") / stage
-    with stage_journal(work, f"pipeline_src.stages.{stage}", {}) as journal:
+    params, work = load(CalibrationParams, "calibration"), Path("work") / f"{reports.name}_calibration"
+    with stage_journal(work, module, {}) as journal:
         found = measure_calibration(board, model, params, load_value(int, "seed"), parallel, journal)
     write_table(reports / "calibration.csv", calibration_rows(found.bins))
     write_json(reports / "calibration.json", found.as_metrics())

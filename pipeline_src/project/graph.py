@@ -12,6 +12,8 @@ from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
 CODE = "code"  # The stage that writes the digests of the others' code; every edit of a source or of the params runs it
+PACKAGE = "pipeline_src"
+RUNNER = f"{PACKAGE}.stage"  # Its first word is the stage's module
 _PLACE = re.compile(r"\$\{\s*([\w.]+)\s*\}")
 
 
@@ -112,9 +114,9 @@ def _filled(text: str, values: Mapping[str, Any]) -> str:
 
 def _module(name: str, command: Any) -> str:
     words = str(command).split()
-    if words[:2] != ["python", "-m"] or len(words) < 3:
-        raise ZugwerkError(f"{GRAPH}: {name}: expected a command `python -m MODULE ...`, found {command!r}")
-    return words[2]
+    if words[:2] != ["python", "-m"] or len(words) < 3 + (words[2:3] == [RUNNER]):
+        raise ZugwerkError(f"{GRAPH}: {name}: expected a command `python -m {RUNNER} MODULE ...`, found {command!r}")
+    return f"{PACKAGE}.{words[3].partition(':')[0]}" if words[2] == RUNNER else words[2]
 
 
 def _given(entry: str | Mapping[str, Any], params: Mapping[str, Any]) -> str | Mapping[str, Any]:

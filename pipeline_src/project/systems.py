@@ -69,12 +69,13 @@ class Claim(NamedTuple):
 
 
 class Boards(NamedTuple):
-    """Boards of the report: positions and games that the stage report_positions chooses."""
+    """Boards of the report: positions and games that the stage report_positions chooses.
+
+    ``boards`` of the system's module `boards` takes the params and returns a function that makes the list of
+    `report.examples.Example`s; this one takes a function from names to generators of random numbers.
+    """
 
     params: type[Any]  # Model of the system's key in section `report_positions`
-    function: str
-    """``module:function`` from these params to a function that makes the list of `positions.file.Example`s; it takes
-    a function from names to generators of random numbers."""
     about: str = ""  # Description of the key; by default the docstring of the model
 
 
@@ -104,7 +105,6 @@ class System:
     """Figures of the graph that DVC shows as metrics: few, since its tables have a column for each number."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The model of each of its sections of params.yaml; the names in `Named` ones are the user's own."""
-    charts: str = ""  # `module:function` from a checkout to its charts, None for each without data
     pictures: tuple[str, ...] = ()  # Names of the charts that pages below docs show
     boards: Boards | None = None
     matches: Mapping[str, str] = field(default_factory=dict)
@@ -135,11 +135,10 @@ def sections() -> dict[str, Any]:
     return {name: kind for system in systems().values() for name, kind in system.params.items()}
 
 
-def open_function(where: str) -> Callable[..., Any]:
-    """Return the function at ``module:function``."""
-    module, _, name = where.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+def module_of(system: System, name: str) -> str:
+    """Return the module ``name``, such as charts or boards, of a system's folder; empty if it has none."""
+    found = (PACKAGE / "systems" / system.name / name).with_suffix(".py").is_file()
+    return f"{PACKAGE.name}.systems.{system.name}.{name}" if found else ""
 
 
 def levels_figure(size: int, variant: str) -> Figure:

@@ -17,8 +17,7 @@ from pipeline_src.project.systems import systems
 from pipeline_src.reference.pages import commands_page, deployments, graph_page, metrics_page, nets_page, params_page
 from pipeline_src.reference.results import filled_pages
 from pipeline_src.reference.stage_code import json_schema
-from pipeline_src.report.charts import charts, svg
-from pipeline_src.report.charts.drawing import SPECS
+from pipeline_src.report.charts import SPECS, charts, svg
 from pipeline_src.report.keep import committed_run
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")

@@ -134,9 +134,9 @@ def write_card(path: Path, card: Card) -> None:
 
 def _open(model: Path, system: str) -> Opened:
     if system == AMAZONS:
+        from pipeline_src.systems.amazons_net.answers import as_int8
+        from pipeline_src.systems.amazons_net.forward import export_nets
         from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
-        from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
-        from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 
         nets = load_nets(model)
         if not isinstance(nets, ResidualNets):

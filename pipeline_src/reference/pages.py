@@ -61,8 +61,8 @@ COMMANDS_INTRO = f"""# Commands
 STAGES = """## stages
 
 `dvc repro STAGE` brings a stage and what it needs up to date; a stage for each of several models or generations is
-`STAGE@NAME`, and `dvc repro STAGE` is all of them. `python -m pipeline_src.stages.amazons_match` runs just this one,
-whatever is out of date; `gomoku_first` is `gomoku_generation --number 1`, `growing_first` `growing_board --size SIZE`.
+`STAGE@NAME`, and `dvc repro STAGE` is all of them. `python -m pipeline_src.stage systems.amazons_net.match` runs just
+this one, whatever is out of date; dvc.yaml has the command of each.
 
 """
 

@@ -21,14 +21,15 @@ from pydantic import Field, Strict, create_model
 
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import write_json
 from pipeline_src.games.game import GAMES
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of
 from pipeline_src.project.code import CHANGE_NO_OUTPUT, Code, this_code
 from pipeline_src.project.graph import Stage, read_graph
 from pipeline_src.project.params import PARAMS_FILE, Count, Params, at, load, read_tree
-from pipeline_src.project.systems import declarations, sections, systems
-from pipeline_src.report.positions.params import ReportPositionsParams
+from pipeline_src.project.systems import declarations, module_of, sections, systems
+from pipeline_src.report.boards import ReportPositionsParams
 from pipeline_src.systems.gomoku_zero.params import read_numbers
 from pipeline_src.systems.growing_boards.params import read_boards
 
@@ -97,6 +98,7 @@ def _tidied(node: Any, without: list[str]) -> Any:
     return " ".join(node.split()).replace("``", "`") if isinstance(node, str) else node
 
 
+OUT = Path("artifacts/code.json")
 CHANGE_NO_RESULT = "parallel"  # Section of params.yaml that changes no result
 
 
@@ -126,6 +128,19 @@ def closure(stage: Stage, params: Mapping[str, Any]) -> list[str]:
 def digests(graph: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, str]:
     """Digest of the code of each stage but ``code`` itself, by the stage's name."""
     return {name: this_code().digest(*roots(stage, params)) for name, stage in graph.items() if name != "code"}
+
+
+def main() -> None:
+    """Stage code: check params.yaml and write the digests of every other stage's code to ``artifacts/code.json``.
+
+    An edited comment runs this stage alone; any other edit runs the stages whose digest has changed. A mistake in any
+    section of params.yaml is an error here, before anything runs for hours.
+
+    Raises:
+        ZugwerkError: dvc.yaml or a source file cannot be read, or something is wrong in params.yaml.
+    """
+    check_params()
+    write_json(OUT, {"code": digests(read_graph(), read_tree())})
 
 
 def find_stage(graph: Mapping[str, Stage], name: str) -> Stage:
@@ -173,10 +188,8 @@ def _looked_up() -> dict[str, list[str]]:
     declared = systems().values()
     return {
         "pipeline_src.project.systems": declarations(),
-        "pipeline_src.report.charts": [one.charts.partition(":")[0] for one in declared if one.charts],
-        "pipeline_src.report.positions.params": [
-            one.boards.function.partition(":")[0] for one in declared if one.boards
-        ],
+        "pipeline_src.report.charts": [module for one in declared if (module := module_of(one, "charts"))],
+        "pipeline_src.report.boards": [module for one in declared if (module := module_of(one, "boards"))],
     }
 
 

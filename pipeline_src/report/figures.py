@@ -20,7 +20,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 from pipeline_src.project.systems import Counted, Figure, Words, systems
-from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers
 
 # All systems and their headline figures, as they declare them (`project.systems`).
 
@@ -243,10 +242,11 @@ def read_times(folder: Path = Path()) -> list[GenerationTime]:
     Raises:
         ZugwerkError: a file is damaged.
     """
-    if SECTION not in read_tree(folder / PARAMS_FILE):
+    later = read_tree(folder / PARAMS_FILE).get("gomoku_generations")
+    if later is None:
         return []
     found = []
-    for number in read_numbers(folder / PARAMS_FILE):
+    for number in range(1, len(later) + 2):
         report = folder / REPORTS / f"{number:02d}.json"
         timings = report.with_suffix(".timings.json")
         if not (report.exists() and timings.exists()):

@@ -18,10 +18,8 @@ from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.plots_page import bundle
 from pipeline_src.project.systems import Claim
 from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
-from pipeline_src.report.charts import charts, interactive, svg
-from pipeline_src.report.charts.drawing import LARGEST
-from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, SYSTEMS, figures, of_the_graph
-from pipeline_src.report.positions.file import (
+from pipeline_src.report.charts import LARGEST, charts, interactive, svg
+from pipeline_src.report.examples import (
     LETTERS,
     POSITIONS,
     SIDES,
@@ -31,6 +29,7 @@ from pipeline_src.report.positions.file import (
     read_examples,
     square_names,
 )
+from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, SYSTEMS, figures, of_the_graph
 
 # The code and the machine of a report.
 
@@ -408,6 +407,11 @@ def write_report(target: Path, folder: Path = Path()) -> None:
     for name, text in (("figures.md", markdown(found)), ("index.html", html(found, folder))):
         with written_aside(target / name) as aside:
             aside.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Stage report_page: write the report of this checkout; it has the commit and times, which differ by run."""
+    write_report(Path("artifacts/reports"))
 
 
 def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:

@@ -83,7 +83,7 @@ def _script(game: str) -> str:
 
 def _chart(found: Standings) -> str:
     """Return the picture of the ratings, in the page's colours; empty without ratings."""
-    from pipeline_src.report.charts.drawing import Chart, ranked, svg
+    from pipeline_src.report.charts import Chart, ranked, svg
 
     names = [name for name in found.ranking if name in found.ratings]
     rated = [(name, found.ratings[name]) for name in names]

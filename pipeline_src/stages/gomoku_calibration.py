@@ -28,7 +28,11 @@ def main() -> None:
     """
     game, model = load_part(GomokuBoard, "gomoku_game"), GenerationFiles(read_numbers()[-1]).best
     calibration_stage(
-        Board(gomoku.NAME, game.size, game.variant), model, REPORTS, "gomoku_calibration", load(Parallel, "parallel")
+        Board(gomoku.NAME, game.size, game.variant),
+        model,
+        REPORTS,
+        "pipeline_src.stages.gomoku_calibration",
+        load(Parallel, "parallel"),
     )
 
 

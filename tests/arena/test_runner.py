@@ -9,7 +9,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
-from tests.stages.killed import split_at_random
+from tests.run_stage import split_at_random
 
 pytestmark = pytest.mark.usefixtures("stubs")
 ALONE = Parallel(workers=1)

@@ -6,7 +6,10 @@ import pytest
 
 from bench.strength import search_depth as strength
 from pipeline_src import yaml12
-from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixture
+from tests.systems.search_depth.test_match import (
+    PARAMS,
+    project,  # noqa: F401, a fixture
+)
 
 MATCHES = {
     "cnn_table": ("cnn", "table", 4),

@@ -59,8 +59,8 @@ def copy(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(copy):
     """The copy after its stages have run and `make docs` has."""
-    for words in (["stages.code"], ["stages.random_play"], ["stages.report_headlines", "--system", "random"]):
-        run(copy, "-m", f"pipeline_src.{words[0]}", *words[1:])
+    for command in ("reference.stage_code", "systems.random_games.play", "report.headlines --system random"):
+        run(copy, "-m", "pipeline_src.stage", *command.split())
     run(copy, "-m", "pipeline_src.reference")
     return copy
 

@@ -17,12 +17,13 @@ from pipeline_src.learning.devices import Devices
 from pipeline_src.learning.fit import Share, share, summed, trainer_options
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
-from pipeline_src.stages import amazons_train, depth_train
-from pipeline_src.systems.amazons_net.data import Plan, Steps, Validation
+from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.search_depth import train as depth_train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.namespaces import hosts, needs_namespaces
@@ -114,9 +115,9 @@ def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path, monkeypatc
         write_amazons(folder, devices=devices)
         monkeypatch.chdir(folder)
         if devices == 1:
-            amazons_train.run("residual")
+            amazons_train.main("--model", "residual")
         else:
-            stage(folder, "pipeline_src.stages.amazons_train", "--model", "residual")
+            stage(folder, *RANKS)
         reports.append(read_json(folder / "artifacts/reports/amazons/train/residual.json"))
         assert not list((folder / "work/amazons_train").iterdir())
         assert load_nets(folder / "artifacts/models/amazons/residual/nets.pt").config.size == SIZE
@@ -126,7 +127,7 @@ def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path, monkeypatc
     assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
 
 
-RANKS = ("pipeline_src.stages.amazons_train", "--model", "residual")
+RANKS = ("pipeline_src.stage", "systems.amazons_net.train", "--model", "residual")
 DVC_YAML = f"""
 stages:
   train:
@@ -204,9 +205,9 @@ def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path, monkeypatch
         (folder / "params.yaml").write_text(yaml12.dump(params))
         monkeypatch.chdir(folder)
         if devices == 1:
-            depth_train.run("none")
+            depth_train.main("--model", "none")
         else:
-            stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
+            stage(folder, "pipeline_src.stage", "systems.search_depth.train", "--model", "none")
         found.append(read_json(folder / "artifacts/reports/depth/train/none.json")["last"])
         load_depth_net(folder / "artifacts/models/depth/none/model.pt")
     assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding

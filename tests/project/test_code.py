@@ -153,7 +153,7 @@ def test_unknown_modules_and_files_are_refused(tree):
 
 def test_digests_import_no_described_module():
     program = (
-        "import sys; from pipeline_src.project.code import digest; digest('pipeline_src.stages.amazons_train');"
+        "import sys; from pipeline_src.project.code import digest; digest('pipeline_src.systems.amazons_net.train');"
         "print(sorted({'torch', 'numpy', 'numba', 'pipeline_src.games'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=code.ROOT)

@@ -18,6 +18,7 @@ from pipeline_src import yaml12
 from pipeline_src.project import params
 from pipeline_src.project.graph import CODE, GRAPH, overlap, read_graph
 from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
+from pipeline_src.stage import main_of
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
 
@@ -62,20 +63,24 @@ def tree_of(text):
     return yaml12.parse(text)
 
 
-def words(target, profile):
-    """What follows the module in a target's command."""
+def command(target):
+    """The words of a target's command after `python -m pipeline_src.stage`."""
     definition = tree_of((ROOT / GRAPH).read_text())["stages"][target.partition("@")[0]]
-    command = definition.get("do", definition)["cmd"].split()[3:]
+    return definition.get("do", definition)["cmd"].split()[3:]
+
+
+def words(target, profile):
+    """The options of a target's command."""
     first = str(tree_of(profile_text(profile))["growing_first"]["size"])
     values = {"${growing_first.size}": first} | dict.fromkeys(("${key}", "${item}"), target.partition("@")[2])
-    return [values.get(word, word) for word in command]
+    return [values.get(word, word) for word in command(target)[1:]]
 
 
 @pytest.mark.parametrize(("profile", "target"), cases())
 def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, profile, target):
     """It runs without any data, up to where it needs some; by then it has read all its params."""
     stage = graph_of(profile)[target.partition("@")[0]]
-    module = importlib.import_module(stage.module)
+    module, main = importlib.import_module(stage.module), main_of(command(target)[0])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text(profile_text(profile))
     for name in WORK:
@@ -84,11 +89,10 @@ def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, 
     if stage.name == "amazons_calibration":
         nets = SimpleNamespace(config=SimpleNamespace(size=10))
         monkeypatch.setattr(module, "load_nets", lambda path: nets)
-    monkeypatch.setattr(sys, "argv", [stage.name, *words(target, profile)])
     monkeypatch.setattr(params, "KEYS_READ", read := set())
     monkeypatch.setattr(params, "read_tree", lambda path="params.yaml": deepcopy(tree_of(Path(path).read_text())))
     with suppress(BegunError, params.ZugwerkError, FileNotFoundError):
-        module.main()
+        main(*words(target, profile))
     read = least({key for key in read if not overlap(key, CHANGE_NO_RESULT)})
     assert read == least(stage.listed[target])
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("shipped")
 def project(tmp_path):
     for name in ("params.yaml", "dvc.yaml", "prefect.yaml", "Makefile"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("profiles", "pipeline_src/stages", ".dvc/plots", FOLDER):
+    for name in ("profiles", ".dvc/plots", FOLDER):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns(*LOCAL))
     return tmp_path
 

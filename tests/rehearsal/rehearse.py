@@ -97,8 +97,8 @@ class Rehearsal:
             self.site.add_games(len(self.site.games) // 30)
             self._crawl("--dry-run")
             self._crawl()
-        self._make("amazons_crawl")
-        self._make("amazons_parse")
+        self._make("crawl")
+        self._make("parse")
 
     def run_redirected(self, moved, max_failures):
         """Many failures and redirects: three crawls are killed, one gets what can be had, the next the rest.
@@ -188,7 +188,7 @@ class Rehearsal:
 
     def _make(self, stage):
         done = subprocess.run(
-            [*PYTHON, f"pipeline_src.stages.{stage}"],
+            [*PYTHON, "pipeline_src.stage", f"systems.amazons_net.records:{stage}"],
             cwd=self.folder,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             check=True,

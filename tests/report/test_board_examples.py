@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
-from pipeline_src.report.page import examples, numbered, picture
-from pipeline_src.report.positions.amazons import territory
-from pipeline_src.report.positions.file import (
+from pipeline_src.report.examples import (
     POSITIONS,
     Candidate,
     Example,
@@ -23,6 +21,8 @@ from pipeline_src.report.positions.file import (
     square_names,
     write_examples,
 )
+from pipeline_src.report.page import examples, numbered, picture
+from pipeline_src.systems.amazons_net.boards import territory
 
 SVG = "{http://www.w3.org/2000/svg}"
 AMAZONS = Panel(

@@ -19,6 +19,7 @@ from spiders.replica.quirks import NO_QUIRKS, Moods
 from spiders.replica.routes import API_PREFIX, Routes
 from spiders.replica.server import Server
 from tests.records.amazons_games import random_game, record_of
+from tests.run_stage import stage_command
 from tests.starts import Start
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,7 @@ PAGES = Path("artifacts/raw/amazons/pages")
 ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")
 LIVE = Path("artifacts/raw/amazons/live")
 WORK = Path("work/amazons_crawl")
-STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
+STAGE = stage_command("systems.amazons_net.records:crawl")
 CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
 CRAWLING = (
     *("pipeline_src.cli.app", "pipeline_src.systems.amazons_net.params", "pipeline_src.systems.joseki.params"),

@@ -13,7 +13,7 @@ from pipeline_src.stages import gomoku_evaluate as stage
 from pipeline_src.systems.gomoku_zero.params import wanted
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 
 
 def opponents(pairs=4, player="random"):

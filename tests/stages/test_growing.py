@@ -10,7 +10,7 @@ from pipeline_src.files import read_json, read_table
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import growing_board, growing_evaluate
 from pipeline_src.systems.growing_boards.params import BoardFiles
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 from tests.systems.gomoku_zero.settings import SECTIONS
 
 CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in ("net", "self_play", "train", "gate")}

@@ -14,7 +14,7 @@ from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import joseki_records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill
 
 ROOT = Path(__file__).parents[2]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}

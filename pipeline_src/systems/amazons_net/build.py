@@ -1,4 +1,7 @@
-"""Build the data set of a set of games. Memory grows by less than a KiB a game; the rest is on disk.
+"""Stage amazons_samples: convert games to a data set, split by game, with no position in two splits.
+
+Reads ``artifacts/records/amazons/games.parquet``; writes ``artifacts/samples/amazons/`` and the counts
+``artifacts/reports/amazons/samples.json``. Memory grows by less than a KiB a game; the rest is on disk.
 
 An archive is read as flat arrays, and its games are replayed twice. The first pass keeps only the hashes of positions,
 which decide the splits; the second pass writes the samples, split by split, one .npy file a field. Replaying costs less
@@ -35,11 +38,17 @@ from pipeline_src.learning.arrays import (
 )
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
 from pipeline_src.learning.symmetry import COUNT
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_batches
 from pipeline_src.records.record import SOURCES
+from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
 from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples
 from pipeline_src.systems.amazons_net.samples import ARROW as ARROW_SAMPLE
 
+GAMES = Path("artifacts/records/amazons/games.parquet")
+OUT = Path("artifacts/samples/amazons")
+WORK = Path("work/amazons_samples")
+REPORT = Path("artifacts/reports/amazons/samples.json")
 NAMES = ("first_name", "second_name")
 
 
@@ -413,3 +422,18 @@ def _manifest(counts: dict[str, Any], how: dict[str, Any], sha256: dict[str, str
         ],
         "sha256": sha256,
     }
+
+
+def main() -> None:
+    """Load params, replay, write.
+
+    Raises:
+        ZugwerkError: bad params, or games that cannot be used.
+    """
+    params, seed = load(AmazonsSamplesParams, "amazons_samples"), load_value(int, "seed")
+    WORK.mkdir(parents=True, exist_ok=True)
+    archive = read_games(GAMES, params.size, params.variants, params.teachers, WORK)
+    counts = build_dataset(
+        archive, OUT, size=params.size, variants=params.variants, shares=params.split.shares, seed=seed, work=WORK
+    )
+    write_json(REPORT, counts)

@@ -171,9 +171,8 @@ SYSTEM = System(
         "amazons_evaluate": AmazonsEvaluateParams,
         "amazons_match": AmazonsMatchParams,
     },
-    charts="pipeline_src.report.charts.amazons:charts",
     pictures=("amazons-phases",),
-    boards=Boards(AmazonsShown, "pipeline_src.report.positions.amazons:boards"),
+    boards=Boards(AmazonsShown),
     flow=Flow(
         "Bring Amazons-Net up to date, from the crawl to the matches; push and publish.",
         "The same for Amazons-Net alone, from the crawl to the matches; runs when asked to.",

@@ -5,7 +5,7 @@ F^k[i, j] is the mean of the board matrix M over the rectangle whose diagonal ru
 table of M gives each mean from four of its entries; they are whole numbers below 2^24, so that the sums are exact in
 float32 too and each mean is the rounded quotient.
 
-The amazons' squares and the legal squares are the same for any net; `planes` encodes boards for the residual net.
+Amazons and legal squares are the same for any net; `encode_planes` encodes boards for the residual net.
 """
 
 from collections.abc import Callable, Mapping

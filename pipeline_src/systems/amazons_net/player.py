@@ -26,8 +26,14 @@ from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator, Floats, Forward, after_move
-from pipeline_src.systems.amazons_net.onnx_evaluator import OnnxEvaluator, as_int8
+from pipeline_src.systems.amazons_net.answers import (
+    AmazonsNetEvaluator,
+    Floats,
+    Forward,
+    OnnxEvaluator,
+    after_move,
+    as_int8,
+)
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
 Ints = npt.NDArray[np.int32]
@@ -42,7 +48,7 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
     """Read nets for a search.
 
     Args:
-        path: of a file of `models.save_nets` or `onnx_nets.export_nets`.
+        path: of a file of `nets.save_nets` or `forward.export_nets`.
         backend: ``auto`` runs an ONNX model as it is, the residual net of torch in onnx-int8 where its packages are,
             else in torch. torch computes with bfloat16 on processors that train faster with it (`number_format`);
             values then differ in the third digit from those of float32, with 8-bit integers in the second.
@@ -58,8 +64,8 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
         if backend == "onnx-int8" and not path.endswith(INT8):
             content = as_int8(content, path)
         return OnnxEvaluator(content, batch, path)
+    from pipeline_src.systems.amazons_net.forward import export_nets
     from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
-    from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 
     nets = load_nets(path)
     if backend == "auto":

@@ -108,9 +108,8 @@ SYSTEM = System(
         "depth_evaluate": DepthEvaluateParams,
         "depth_match": DepthMatchParams,
     },
-    charts="pipeline_src.report.charts.depth:charts",
     pictures=("depth-matches",),
-    boards=Boards(DepthShown, "pipeline_src.report.positions.depth:boards"),
+    boards=Boards(DepthShown),
     flow=Flow(
         "Bring the search depth's labels, models, evaluation and matches up to date; push and publish.",
         "The net that chooses the search depth, from labels to matches, a task for each model; runs when asked to.",

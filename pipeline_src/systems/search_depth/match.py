@@ -1,33 +1,49 @@
-"""Matches of players that choose their search depth, on a clock: `play_meetings` and `DepthMatch`.
+"""Stage depth_match: matches of players that choose the search depth against tables, fixed and iterative depth.
+
+Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
+``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics
+``match.json``, ``moves/<player>.csv`` (depth and clock by move number, for plots) and ``match.timings.json``. Killed
+and run again, it plays only the missing games: finished ones are kept under ``work/``.
 
 The clock is one of nodes, where ``nodes_per_ms`` is above 0, so that no machine decides a game; else of wall time. A
 side is charged for all it does: the search, the search that fills a net's input, the forward pass. Whose clock falls
 below 0 has lost on time. Every other game is played to its end, so none is adjudicated and none is drawn.
 """
 
+import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src import streams
 from pipeline_src.arena import runner
 from pipeline_src.arena.game import SIDES, Fixture, PlayedGame, TimeControl
-from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.runner import Board, play_matches, swapped_pair
 from pipeline_src.arena.score import Score, clustered_mean
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import Row
+from pipeline_src.files import Row, write_json, write_table
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import COLOUR, EMPTY
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.search_depth.params import DepthGame
+from pipeline_src.project.params import load, load_value
+from pipeline_src.search.amazons.evaluation import AmazonsEngine
+from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
 from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer, TableDepth
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 
+POSITIONS = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+REPORTS = Path("artifacts/reports/depth")
+WORK = Path("work/depth_match")
 LEAST = 3  # Moves of a number that a row of `move_rows` must have
 
 
@@ -327,3 +343,123 @@ def tune_table(
     first = float(nodes_by_depth.max(axis=1).mean())
     table, spent = fit_table(costs, game.lowest, game.highest, 1.0, first, ratio)
     return TunedTable(table, wanted[table], spent * wanted[table])
+
+
+def main() -> None:
+    """Play and write.
+
+    Raises:
+        ZugwerkError: bad params, no or damaged positions or models, or options that make no player.
+    """
+    began = time.perf_counter()
+    params, game = load(DepthMatchParams, "depth_match"), load(DepthGame, "depth_game")
+    split, engine = load(DepthSplitParams, "depth_split"), load(AmazonsEngine, "amazons_engine")
+    seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
+    models = _Models()
+    players = {name: player_text(name, options, game, models) for name, options in params.players.items()}
+    positions = open_positions(POSITIONS)
+    check_positions(positions.manifest, game)
+    train = split_by_game(positions, split.shares, seed).train
+    tables: dict[str, TunedTable] = {}
+    with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
+        for name in dict.fromkeys(pairing.a for pairing in params.matches.values() if pairing.b == TABLE):
+            tables[name] = tune_table(
+                players[name],
+                positions.expandable[train],
+                positions.nodes_by_depth[train],
+                game,
+                params.pilot_pairs,
+                [seed, streams.DEPTH_MATCH, 0],
+                parallel,
+                journal,
+            )
+        meetings = {
+            name: Meeting(
+                players[pairing.a],
+                game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b],
+                pairing.pairs,
+                [seed, streams.DEPTH_MATCH, 1, *name.encode()],
+            )
+            for name, pairing in params.matches.items()
+        }
+        matches = dict(zip(meetings, play_meetings(list(meetings.values()), game, parallel, journal), strict=True))
+    write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
+    named = [
+        (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)
+        for name, pairing in params.matches.items()
+    ]
+    shutil.rmtree(REPORTS / "moves", ignore_errors=True)
+    for name, rows in move_rows(named).items():
+        write_table(REPORTS / "moves" / f"{name}.csv", rows)
+    games = sum(len(match.games) for match in matches.values())
+    write_json(REPORTS / "match.timings.json", {"seconds": time.perf_counter() - began, "games": games})
+    shutil.rmtree(WORK)
+
+
+class _Models(dict[str, Path]):
+    """Files by the name of a model."""
+
+    def __missing__(self, name: str) -> Path:
+        path = MODELS / name / "model.pt"
+        if not path.is_file():
+            raise ZugwerkError(f"{path}: no such model; `dvc repro depth_train` makes those of depth_train.models")
+        self[name] = path
+        return path
+
+
+def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
+    """A player's whole text; its faults are reported here, before any game is played.
+
+    Raises:
+        ZugwerkError: names the player.
+    """
+    try:
+        text = game.player(options.format_map(models))
+        check_player(text)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"depth_match.players.{name}: {error}") from None
+    except (ValueError, IndexError, AttributeError):
+        raise ZugwerkError(f"depth_match.players.{name}: cannot read {options!r}; a model is {{NAME}}") from None
+    return text
+
+
+def check_positions(manifest: dict[str, Any], game: DepthGame) -> None:
+    """The positions must have been searched with the depths of this game.
+
+    Raises:
+        ZugwerkError: they were not.
+    """
+    if (manifest["lowest"], manifest["highest"]) != (game.lowest, game.highest):
+        raise ZugwerkError(
+            f"{POSITIONS}: labelled with depths {manifest['lowest']} to {manifest['highest']}, depth_game has "
+            f"{game.lowest} to {game.highest}; `dvc repro depth_label` makes it anew"
+        )
+
+
+def summary(match: DepthMatch) -> dict[str, Any]:
+    """Metrics of a match, seen from its first player. No game is drawn, so its win rate is its unbeaten rate."""
+    return {
+        "score": match.score.as_metrics(),
+        "mean_margin": match.margin.as_metrics(),
+        "time_outs": match.forfeits(0)["time"],
+        "time_outs_opponent": match.forfeits(1)["time"],
+        "nodes_a_game": match.nodes(0),
+        "nodes_a_game_opponent": match.nodes(1),
+        "choosing": match.choosing(0),
+        "mean_depth": match.mean_depth(0),
+        "mean_depth_opponent": match.mean_depth(1),
+    }
+
+
+def _tables(tables: dict[str, TunedTable]) -> dict[str, Any]:
+    """Under ``tables``: thresholds by depth and how near the computing came, by the player that was met."""
+    return {
+        "tables": {
+            name: {
+                "below": {str(tuned.table.lowest + i + 1): below for i, below in enumerate(tuned.table.below)},
+                "wanted": tuned.wanted,
+                "spent": tuned.spent,
+            }
+            for name, tuned in tables.items()
+        }
+    }

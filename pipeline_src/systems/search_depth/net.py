@@ -36,10 +36,10 @@ import torch
 from torch import Tensor, nn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers, count_turns
-from pipeline_src.learning.torch_state import SameConv2d
+from pipeline_src.learning.torch_state import SameConv2d, save_torch
 from pipeline_src.systems.search_depth.positions import Inputs, depth_planes
 
 Shrink = Literal["stride", "pooling", "dense"]
@@ -248,10 +248,7 @@ def save_depth_net(path: Path | str, model: SavedDepthNet) -> None:
         "config": dataclasses.asdict(config),
         "state_dict": {name: t.detach().cpu().contiguous() for name, t in model.net.state_dict().items()},
     }
-    buffer = io.BytesIO()  # torch.save writes a file's own name into it
-    torch.save(saved, buffer)
-    with written_aside(path) as aside:
-        aside.write_bytes(buffer.getvalue())
+    save_torch(path, saved)
 
 
 def load_depth_net(

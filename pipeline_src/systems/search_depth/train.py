@@ -1,8 +1,18 @@
-"""Train a net that chooses the search depth, from the start or from the last checkpoint of a killed run."""
+"""Stage depth_train: train one net that chooses the search depth, with one balancing method.
 
+Reads ``artifacts/samples/depth/``. Writes ``artifacts/models/depth/<model>/model.pt`` and, under
+``artifacts/reports/depth/train/``, the classes' counts before and after and the last measures ``<model>.json``, the
+learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it resumes from a checkpoint under
+``work/``.
+
+Example: ``python -m pipeline_src.stage systems.search_depth.train --model smote``
+"""
+
+import argparse
 import hashlib
 import json
 import math
+import shutil
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +28,11 @@ from torch.special import log_ndtr
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.fit import Curves, Share, by_step, fit, own_folder, share, summed, torch_seed
 from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.project.code import digest
+from pipeline_src.project.params import at, load, load_value, read_tree
 from pipeline_src.systems.search_depth.net import (
     SEARCHES,
     DepthConfig,
@@ -31,10 +43,32 @@ from pipeline_src.systems.search_depth.net import (
     depth_value,
     head_outputs,
     make_depth_net,
+    save_depth_net,
 )
-from pipeline_src.systems.search_depth.params import Balance, DepthBalancing, DepthModelParams, DepthTraining
-from pipeline_src.systems.search_depth.positions import PLANES, DepthPositions, Inputs, Splits, depth_planes
-from pipeline_src.systems.search_depth.scores import accuracy, confusion, macro_f1
+from pipeline_src.systems.search_depth.params import (
+    Balance,
+    DepthBalancing,
+    DepthModelParams,
+    DepthSplitParams,
+    DepthTraining,
+)
+from pipeline_src.systems.search_depth.positions import (
+    PLANES,
+    DepthPositions,
+    Inputs,
+    Splits,
+    accuracy,
+    confusion,
+    depth_planes,
+    macro_f1,
+    open_positions,
+    split_by_game,
+)
+
+SAMPLES = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+REPORTS = Path("artifacts/reports/depth/train")
+WORK = Path("work/depth_train")
 
 # Training data of the depth nets: balanced classes, in the training split alone, and the batches of each step.
 #
@@ -56,7 +90,6 @@ from pipeline_src.systems.search_depth.scores import accuracy, confusion, macro_
 # `DepthBatches` draws the positions of each training step, as a function of the seed and the number of the step alone,
 # so that a resumed training sees exactly the same batches. Planes are made for one batch at a time from the
 # memory-mapped arrays.
-
 
 BLOCK = 20_000  # Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time
 
@@ -563,3 +596,36 @@ def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int
     for rows in splits:
         name.update(rows.tobytes())
     return name.hexdigest()[:16]
+
+
+def main(*options: str) -> None:
+    """Train a model and write everything.
+
+    Raises:
+        ZugwerkError: bad params, no such model in them, no data set, or one that cannot be balanced so.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="one of depth_train.models in params.yaml")
+    name = parser.parse_args(options).model
+    known = [*map(str, at(read_tree(), "depth_train.models") or ())]  # which there are; one of them is read
+    if name not in known:
+        raise ZugwerkError(f"params.yaml: depth_train.models: no model '{name}'; there are: {', '.join(known)}")
+    model, training = load(DepthModelParams, f"depth_train.models.{name}"), load(DepthTraining, "depth_train.training")
+    balancing, seed = load(DepthBalancing, "depth_train.balancing"), load_value(int, "seed")
+    shares = load(DepthSplitParams, "depth_split").shares
+    positions = open_positions(SAMPLES)
+    splits = split_by_game(positions, shares, seed)
+    torch.set_num_threads(1)  # these small nets gain nothing from a second one
+    folder = WORK / name
+    trained = train_depth_net(positions, splits, model, training, balancing, seed=seed, folder=folder)
+    save_depth_net(MODELS / name / "model.pt", trained.model)
+    classes = range(trained.model.lowest, trained.model.highest + 1)
+    counted = {
+        when: {str(depth): count for depth, count in zip(classes, counts, strict=True)}
+        for when, counts in (("before", trained.before), ("after", trained.after))
+    }
+    parameters = sum(weight.numel() for weight in trained.model.net.parameters())
+    write_json(REPORTS / f"{name}.json", {**counted, "last": trained.rows[-1], "parameters": parameters})
+    write_table(REPORTS / f"{name}.csv", trained.rows)
+    write_json(REPORTS / f"{name}.timings.json", trained.timings)
+    shutil.rmtree(folder)

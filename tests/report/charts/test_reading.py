@@ -2,7 +2,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import finite
-from pipeline_src.report.charts.drawing import Metrics, points, table
+from pipeline_src.report.charts import Metrics, points, table
 
 
 def test_a_table_is_read_by_column(tmp_path):

@@ -23,7 +23,7 @@ from pipeline_src.systems.gomoku_zero.lines import from_table, tabulate
 from pipeline_src.systems.gomoku_zero.models import load_model, load_start
 from pipeline_src.systems.gomoku_zero.params import StartModel, read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
-from tests.stages.killed import check_kill, split_at_random
+from tests.run_stage import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
 
 ROOT = Path(__file__).parents[3]

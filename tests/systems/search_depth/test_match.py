@@ -1,19 +1,24 @@
+"""Matches on a clock, tables, and the stage, between nets that learnt nothing."""
+
+import csv
 import time
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline_src import yaml12
 from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
 from pipeline_src.arena.journal import Journal
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import match as depth_match
-from pipeline_src.systems.search_depth.labels import DEPTHS
 from pipeline_src.systems.search_depth.match import (
     DepthCosts,
     DepthMatch,
@@ -26,8 +31,10 @@ from pipeline_src.systems.search_depth.match import (
     table_within,
     tune_table,
 )
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net, save_depth_net
 from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, TableDepth, read_table
-from tests.systems.search_depth.players import DEEPENING, DEPTH1, DEPTH2, GAME
+from tests.run_stage import check_kill
+from tests.systems.search_depth.synthetic import DEEPENING, DEPTH1, DEPTH2, GAME, write_synthetic
 
 ALONE = Parallel(workers=1)
 OPENING = (int(amazons.legal_actions(amazons.initial_state())[700]),)
@@ -280,13 +287,93 @@ def test_bad_tables_are_refused(text, lowest):
         read_table(text, lowest)
 
 
-@pytest.mark.parametrize("option", ["depth=4", "model=net.pt", "lowest=2"])
-def test_engine_options_do_not_choose_the_depth(option):
-    with pytest.raises(ValueError, match=f"engine: {option}: what chooses the depth"):
-        GAME.model_validate(dict(GAME) | {"engine": f"width=40,{option}"})
+CLASSES = GAME.model_copy(update={"lowest": 3, "highest": 7})
+MATCH = {
+    "pilot_pairs": 1,
+    "players": {"net": "depth=cnn,model={paper}", "two": "depth=2", "deepening": ""},
+    "matches": {
+        "net_table": {"a": "net", "b": "table", "pairs": 2},
+        "two_deepening": {"a": "two", "b": "deepening", "pairs": 1},
+    },
+}
+PARAMS = {
+    "seed": 1,
+    "parallel": {"workers": 1},
+    "amazons_engine": {},
+    "depth_game": CLASSES.model_dump(),
+    "depth_split": {"train": 75, "validation": 10, "test": 15},
+    "depth_match": MATCH,
+}
+REPORT = "artifacts/reports/depth/match.json"
 
 
-def test_no_class_is_deeper_than_the_labels():
-    assert GAME.model_validate(dict(GAME) | {"highest": DEPTHS}).highest == DEPTHS
-    with pytest.raises(ValueError, match="highest"):
-        GAME.model_validate(dict(GAME) | {"highest": DEPTHS + 1})
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_synthetic(depth_match.POSITIONS)
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(10, 1, 1, filters=3)).eval()
+    save_depth_net(depth_match.MODELS / "paper/model.pt", SavedDepthNet(net, "reached", 3, 7, "linear", "published"))
+    write(tmp_path)
+    return tmp_path
+
+
+def write(folder, **changed):
+    (folder / "params.yaml").write_text(yaml12.dump(PARAMS | changed))
+
+
+def rows(name):
+    with open(f"artifacts/reports/depth/moves/{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_report_covers_every_match(project):
+    depth_match.main()
+    report = read_json(REPORT)
+    assert set(report) == {"net_table", "two_deepening", "tables"}
+    assert report["net_table"]["score"]["n"] == 4
+    assert report["two_deepening"]["score"]["n"] == 2
+    assert 0 < report["net_table"]["choosing"] < 1
+    assert report["two_deepening"]["choosing"] == 0
+    assert report["two_deepening"]["mean_depth"] <= 2
+    for match in ("net_table", "two_deepening"):
+        assert report[match]["time_outs"] == report[match]["time_outs_opponent"] == 0
+    table = report["tables"]["net"]
+    assert [*table["below"]] == ["4", "5", "6", "7"]
+    assert table["wanted"] > 0
+    assert {row["move"] for row in rows("net")} == {row["move"] for row in rows("net")}
+    assert all(float(row["asked"]) == 2 for row in rows("two"))
+    assert all(0 <= float(row["used"]) <= 1 for row in rows("table_net"))
+    assert not depth_match.WORK.exists()
+    before = read_json(REPORT)
+    depth_match.main()
+    assert read_json(REPORT) == before
+
+
+def test_after_a_kill_only_missing_games_are_played(project, monkeypatch):
+    def run():
+        depth_match.main()
+        written = (path for path in (project / "artifacts/reports").rglob("*.*") if ".timings." not in path.name)
+        return {path: path.read_bytes() for path in written}
+
+    check_kill(monkeypatch, run)
+
+
+@pytest.mark.parametrize(
+    ("player", "complaint"),
+    [
+        ("depth=cnn,model={nobody}", ".*nobody/model.pt: no such model"),
+        ("depth={", "cannot read"),
+        ("depth=deep", ".*depth must be cnn, table"),
+    ],
+)
+def test_a_text_that_makes_no_player_is_named(project, player, complaint):
+    write(project, depth_match=MATCH | {"players": MATCH["players"] | {"net": player}})
+    with pytest.raises(ZugwerkError, match=f"players.net: {complaint}"):
+        depth_match.main()
+
+
+def test_positions_of_other_depths_are_refused(project):
+    write(project, depth_game=CLASSES.model_dump() | {"highest": 6})
+    with pytest.raises(ZugwerkError, match="labelled with depths 3 to 7, depth_game has 3 to 6"):
+        depth_match.main()

@@ -1,9 +1,11 @@
+"""Labelled positions, how they are labelled, and the small search through the squares."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src import streams
+from pipeline_src import streams, yaml12
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
@@ -13,7 +15,8 @@ from pipeline_src.learning.symmetry import transform_boards
 from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.limits import SearchResult
-from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
+from pipeline_src.systems.search_depth import label
+from pipeline_src.systems.search_depth.label import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
 from pipeline_src.systems.search_depth.player import SquareSearch
 from pipeline_src.systems.search_depth.positions import (
@@ -26,8 +29,8 @@ from pipeline_src.systems.search_depth.positions import (
 )
 from tests.layout.imports import ROOT
 from tests.players.positions import random_states
-from tests.systems.search_depth import players as depth_players
-from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
+from tests.run_stage import check_kill
+from tests.systems.search_depth.synthetic import GAME, HIGHEST, LOWEST, synthetic, write_synthetic
 
 CLASSES = {"lowest": LOWEST, "highest": HIGHEST}
 SHARES = (75.0, 10.0, 15.0)
@@ -90,25 +93,6 @@ def test_labels_outside_the_classes_name_file_and_stage(tmp_path):
     write_json(tmp_path / "depth/manifest.json", {**manifest, "highest": 5})
     with pytest.raises(ZugwerkError, match=r"reached\.npy: row \d+ has label [67], outside the classes 3 to 5"):
         open_positions(tmp_path / "depth")
-
-
-def test_damaged_files_are_refused(tmp_path):
-    with pytest.raises(ZugwerkError, match="no such data set; `dvc repro depth_label`"):
-        open_positions(tmp_path / "none")
-    folder = tmp_path / "depth"
-    write_synthetic(folder, games=2)
-    whole = (folder / "n.npy").read_bytes()
-    for content in (whole[:-5], b"", b"no array"):
-        (folder / "n.npy").write_bytes(content)
-        with pytest.raises(ZugwerkError, match=r"n\.npy: .*dvc repro -f depth_label"):
-            open_positions(folder)
-    (folder / "n.npy").write_bytes(whole)
-    (folder / "ply.npy").unlink()
-    with pytest.raises(ZugwerkError, match=r"ply\.npy: no such file"):
-        open_positions(folder)
-    write_json(folder / "manifest.json", {"format": "another"})
-    with pytest.raises(ZugwerkError, match=r"manifest\.json: it is not a manifest"):
-        open_positions(folder)
 
 
 def test_games_go_whole_into_one_split(tmp_path):
@@ -182,8 +166,8 @@ def test_positions_turn_with_the_board(inputs):
         np.testing.assert_array_equal(turned[:, plane], transform_boards(planes(inputs)[:, plane], which))
 
 
-PARAMS = DepthLabelParams(games=2, spent=0.5, judge_depth=1, tolerance=0.25)
-GAME = depth_players.GAME.model_copy(update={"clock_ms": 100.0, "engine": "width=12,width3=6,width4=4,table_mb=1"})
+LABELLING = DepthLabelParams(games=2, spent=0.5, judge_depth=1, tolerance=0.25)
+LONGER = GAME.model_copy(update={"clock_ms": 100.0, "engine": "width=12,width3=6,width4=4,table_mb=1"})
 STATE = amazons.initial_state()
 ACTIONS = [int(action) for action in amazons.legal_actions(STATE)[:6]]
 
@@ -197,7 +181,7 @@ def labelled():
             actions.append(int(rng.choice(amazons.legal_actions(state))))
             state = amazons.play(state, actions[-1])
         openings.append(actions)
-    found = label_games(GAME, PARAMS, list(enumerate(openings, 5)), [1])
+    found = label_games(LONGER, LABELLING, list(enumerate(openings, 5)), [1])
     return openings, Labelled([row for one in found for row in one.rows], sum(one.closed for one in found))
 
 
@@ -213,7 +197,7 @@ def test_each_position_equals_its_game(labelled):
         assert done[: row["reached"]].all()
         assert (np.diff(row["nodes_by_depth"][done]) >= 0).all()
         assert row["nodes_by_depth"].max() <= row["nodes"]
-        assert GAME.lowest <= row["needed"] <= max(GAME.lowest, row["reached"])
+        assert LONGER.lowest <= row["needed"] <= max(LONGER.lowest, row["reached"])
     assert found.closed > 0
 
 
@@ -224,17 +208,17 @@ def test_the_clock_runs_down_and_begins_anywhere(labelled):
         for side in (0, 1):
             mine = [row for row in found.rows if (row["game"], row["to_play"]) == (game, side)]
             used = [row["used"] for row in mine]
-            spent = np.array([row["nodes"] for row in mine]) / (GAME.clock_ms * GAME.nodes_per_ms)
+            spent = np.array([row["nodes"] for row in mine]) / (LONGER.clock_ms * LONGER.nodes_per_ms)
             np.testing.assert_allclose(np.diff(used), spent[:-1], rtol=1e-6)
             assert mine[0]["ply"] - len(openings[game - 5]) in (0, 1)
-            assert 0 <= used[0] < PARAMS.spent
+            assert 0 <= used[0] < LABELLING.spent
             begins.add(used[0])
     assert len(begins) == 4
 
 
 def test_a_game_depends_on_its_number_and_opening_alone(labelled):
     openings, found = labelled
-    (alone,) = label_games(GAME, PARAMS, [(6, openings[1])], [1])
+    (alone,) = label_games(LONGER, LABELLING, [(6, openings[1])], [1])
     rest = [row for row in found.rows if row["game"] == 6]
     assert len(alone.rows) == len(rest)
     for one, other in zip(alone.rows, rest, strict=True):
@@ -277,7 +261,7 @@ class Judge:
 )
 def test_needed_depth_is_least_one_with_equally_good_turn(steps, worth, needed):
     judge, steps = Judge(worth), reports(*steps)
-    assert needed_depth(judge, STATE, steps, 2, 5, PARAMS) == needed
+    assert needed_depth(judge, STATE, steps, 2, 5, LABELLING) == needed
     assert set(judge.asked) <= {steps[-1].depth}  # one deeper than it got, the turn itself being the first ply
 
 
@@ -349,3 +333,56 @@ def test_random_plies_add_layers_and_cost():
     assert shallow.max() < deep.max() <= shallow.max() + 6
     assert dear >= cheap + 40 * 5
     assert (deep > 0).sum() > (shallow > 0).sum()
+
+
+LABEL = {"games": 4, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
+PARAMS = {
+    "seed": 1,
+    "parallel": {"workers": 1},
+    "amazons_engine": {},
+    "depth_game": GAME.model_dump(),
+    "depth_label": LABEL,
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text(yaml12.dump(PARAMS))
+    return tmp_path
+
+
+def made(folder):
+    report = (folder / label.REPORT).read_bytes()
+    return {path.name: path.read_bytes() for path in sorted((folder / label.OUT).iterdir())}, report
+
+
+def test_the_positions_are_counted_and_clipped_into_the_classes(project):
+    label.main()
+    positions, report = open_positions(label.OUT), read_json(label.REPORT)
+    assert len(positions) == report["positions"] == sum(report["reached"].values()) == sum(report["needed"].values())
+    assert positions.classes == (GAME.lowest, GAME.highest)
+    assert report["games"] == len(np.unique(positions.game)) == 4
+    found = {int(depth): count for depth, count in report["reached"].items()}
+    assert report["clipped_up"] == sum(count for depth, count in found.items() if depth < GAME.lowest) > 0
+    assert report["clipped_down"] == sum(count for depth, count in found.items() if depth > GAME.highest)
+    lowest = int((positions.reached == GAME.lowest).sum())
+    assert lowest == report["clipped_up"] + found.get(GAME.lowest, 0)
+    assert report["left_out"]["closed"] > 0
+    assert positions.manifest["simulations"] == GAME.simulations
+    assert (project / "artifacts/reports/depth/label.timings.json").exists()
+    assert not label.WORK.exists()
+
+
+def test_killed_run_resumes_to_the_same_bytes(project, monkeypatch):
+    def run():
+        label.main()
+        return made(project)
+
+    check_kill(monkeypatch, run)
+
+
+def test_games_without_a_choice_are_an_error(project, monkeypatch):
+    monkeypatch.setattr(label, "label_games", lambda _game, _params, games, _seed: [Labelled(closed=1)] * len(games))
+    with pytest.raises(ZugwerkError, match=r"raise depth_label\.games"):
+        label.main()
