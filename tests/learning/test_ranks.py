@@ -20,9 +20,8 @@ from pipeline_src.project.params import build
 from pipeline_src.stages import amazons_train, depth_train
 from pipeline_src.systems.amazons_net.data import Plan, Steps, Validation
 from pipeline_src.systems.amazons_net.nets import load_nets
-from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, read_setting
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.namespaces import hosts, needs_namespaces
@@ -96,7 +95,7 @@ def killed_stage(folder, *words):
     assert not alive
 
 
-GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
+GOMOKU = ("pipeline_src.systems.gomoku_zero.generation", "--number", "1")
 
 
 def write_amazons(folder, **changed):

@@ -20,8 +20,8 @@ from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.reference import package_net as module
 from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, save_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
 from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet
 from tests.layout.imports import ROOT
 from tests.systems.gomoku_zero.nets import SMALL, fresh
 

@@ -2,8 +2,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
-from pipeline_src.report.joseki_board import board_svg, recommendation_rows
-from pipeline_src.systems.joseki.recommend import Recommendation
+from pipeline_src.systems.joseki.recommend import Recommendation, board_svg, recommendation_rows
 
 FOUND = [
     Recommendation(0, (72, 60), 6, 0.6, 0.3, 2, 1, ((11, 4), (12, 6))),

@@ -7,10 +7,11 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.stages import amazons_calibration, gomoku_calibration
+from pipeline_src.stages import amazons_calibration
 from pipeline_src.systems.amazons_net.nets import save_nets
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero import evaluate
 from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles
 from tests.players.positions import small_residual
 from tests.stages.killed import check_kill
 from tests.systems.gomoku_zero.nets import SMALL, fresh
@@ -24,7 +25,7 @@ PARAMS = {
 }
 
 
-@pytest.fixture(params=[amazons_calibration, gomoku_calibration], ids=["amazons", "gomoku"])
+@pytest.fixture(params=[amazons_calibration, evaluate], ids=["amazons", "gomoku"])
 def stage(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_nets(amazons_calibration.MODEL, small_residual(6))

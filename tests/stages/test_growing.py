@@ -8,7 +8,8 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import growing_board, growing_evaluate
+from pipeline_src.systems.growing_boards import evaluate as growing_evaluate
+from pipeline_src.systems.growing_boards import growth
 from pipeline_src.systems.growing_boards.params import BoardFiles
 from tests.stages.killed import check_kill
 from tests.systems.gomoku_zero.settings import SECTIONS
@@ -47,7 +48,7 @@ def write(**changed):
 
 def board(monkeypatch, *words):
     monkeypatch.setattr(sys, "argv", ["growing_board", *words])
-    growing_board.main()
+    growth.main()
 
 
 def test_from_fresh_weights_to_the_figures(project, monkeypatch):

@@ -10,8 +10,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.figures import REGISTRY
-from pipeline_src.stages import joseki_build, joseki_evaluate
-from pipeline_src.systems.joseki import build
+from pipeline_src.systems.joseki import build, evaluate
 from pipeline_src.systems.joseki.build import Builder
 from pipeline_src.systems.joseki.library import load
 from tests.systems.joseki.games import random_record
@@ -28,7 +27,7 @@ PARAMS = {
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_records(GAMES, joseki_build.GAMES)
+    write_records(GAMES, build.GAMES)
 
     def run(stage, **changes):
         params = {
@@ -43,16 +42,16 @@ def project(tmp_path, monkeypatch):
 
 
 def table(name):
-    with open(joseki_build.REPORTS / f"{name}.csv", newline="") as file:
+    with open(build.REPORTS / f"{name}.csv", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def test_library_and_counts_match_the_games(project):
-    project(joseki_build)
-    whole, kept = load(joseki_build.MODELS / "whole.joseki"), load(joseki_build.MODELS / "library.joseki")
+    project(build)
+    whole, kept = load(build.MODELS / "whole.joseki"), load(build.MODELS / "library.joseki")
     assert same(whole, built(GAMES))
     assert same(kept, built(GAMES, 2))
-    metrics = json.loads((joseki_build.REPORTS / "build.json").read_text())
+    metrics = json.loads((build.REPORTS / "build.json").read_text())
     assert metrics["games"] == metrics["sources"]["file"] == 40
     assert metrics["encodings"] == whole.seen.sum()
     assert metrics["patterns"] == (whole.seen > 0).sum()
@@ -70,8 +69,8 @@ def test_library_and_counts_match_the_games(project):
 
 
 def test_recommender_is_tested_on_unseen_games(project):
-    project(joseki_evaluate)
-    metrics = json.loads((joseki_evaluate.REPORTS / "evaluate.json").read_text())
+    project(evaluate)
+    metrics = json.loads((evaluate.REPORTS / "evaluate.json").read_text())
     assert metrics["games"] + metrics["held_out"] == 40
     assert 0 < metrics["recommend_top1"]["value"] <= metrics["recommend_top3"]["value"] <= metrics["hit_rate"]["value"]
     assert metrics["hit_rate"]["value"] < metrics["whole"]["hit_rate"]["value"] < 1
@@ -82,24 +81,24 @@ def test_recommender_is_tested_on_unseen_games(project):
     assert [int(row["number"]) for row in rows] == list(range(1, 21))
     assert sum(int(row["moves"]) for row in rows) == metrics["moves"] == metrics["hit_rate"]["n"]
     assert float(rows[0]["hit_rate"]) == 1.0
-    ET.fromstring((joseki_evaluate.REPORTS / "recommend.svg").read_text())
+    ET.fromstring((evaluate.REPORTS / "recommend.svg").read_text())
     assert table("recommend")[0]["rank"] == "1"
-    times = json.loads((joseki_evaluate.REPORTS / "evaluate.timings.json").read_text())
+    times = json.loads((evaluate.REPORTS / "evaluate.timings.json").read_text())
     assert {"encode_us", "canonical_us", "lookup_us", "lookup_paper_us"} <= set(times)
 
 
 def test_copies_of_games_are_tested_once(project):
-    project(joseki_evaluate)
+    project(evaluate)
     files = ("evaluate.json", "accuracy.csv")
-    before = [(joseki_evaluate.REPORTS / name).read_bytes() for name in files]
+    before = [(evaluate.REPORTS / name).read_bytes() for name in files]
     copies = [replace(game, gid=1000 + game.gid, actions=(*game.actions[:-1], 361, 361)) for game in GAMES]
-    write_records([*GAMES, *copies, *(replace(game, gid=2000 + game.gid) for game in GAMES)], joseki_build.GAMES)
-    project(joseki_evaluate)
-    assert [(joseki_evaluate.REPORTS / name).read_bytes() for name in files] == before
+    write_records([*GAMES, *copies, *(replace(game, gid=2000 + game.gid) for game in GAMES)], build.GAMES)
+    project(evaluate)
+    assert [(evaluate.REPORTS / name).read_bytes() for name in files] == before
 
 
 def test_every_figure_of_the_registry_is_among_the_metrics(project):
-    for stage in (joseki_build, joseki_evaluate):
+    for stage in (build, evaluate):
         files = set(project(stage))
     for figure in REGISTRY["joseki"].values():
         value = json.loads(Path(figure.path or figure.times).read_text())
@@ -109,7 +108,7 @@ def test_every_figure_of_the_registry_is_among_the_metrics(project):
         assert figure.path in files or figure.times.endswith(".timings.json")
 
 
-@pytest.mark.parametrize("stage", [joseki_build, joseki_evaluate])
+@pytest.mark.parametrize("stage", [build, evaluate])
 def test_same_games_give_same_bytes_for_any_portions(project, monkeypatch, stage):
     first = project(stage)
     monkeypatch.setattr(build, "GAMES_AT_ONCE", 7)
@@ -117,11 +116,11 @@ def test_same_games_give_same_bytes_for_any_portions(project, monkeypatch, stage
 
 
 def test_shorter_sequences_make_smaller_libraries(project):
-    project(joseki_build)
-    longer = load(joseki_build.MODELS / "whole.joseki").transitions
-    project(joseki_build, joseki_build={"moves": 5})
-    assert load(joseki_build.MODELS / "whole.joseki").transitions < longer
-    assert Builder(load(joseki_build.MODELS / "whole.joseki")).library().states > 0
+    project(build)
+    longer = load(build.MODELS / "whole.joseki").transitions
+    project(build, joseki_build={"moves": 5})
+    assert load(build.MODELS / "whole.joseki").transitions < longer
+    assert Builder(load(build.MODELS / "whole.joseki")).library().states > 0
 
 
 @pytest.mark.parametrize(
@@ -138,10 +137,10 @@ def test_shorter_sequences_make_smaller_libraries(project):
 )
 def test_bad_params_are_named(project, changes, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
-        project(joseki_evaluate, **changes)
+        project(evaluate, **changes)
 
 
 def test_an_archive_without_games_is_named(project):
-    write_records([], joseki_build.GAMES)
+    write_records([], build.GAMES)
     with pytest.raises(ZugwerkError, match=r"games.parquet: no games"):
-        project(joseki_build)
+        project(build)

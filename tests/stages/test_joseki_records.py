@@ -12,7 +12,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import joseki_records as stage
+from pipeline_src.systems.joseki import records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
 from tests.stages.killed import check_kill
 
@@ -142,7 +142,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
     (project / "site" / "game23.txt").write_text(f"{head.replace('SZ[19]', 'SZ[9]')};B[cc])")
     write_params(project, "littlegolem")
     subprocess.run(
-        [sys.executable, "-m", "pipeline_src.stages.joseki_crawl"],
+        [sys.executable, "-m", "pipeline_src.systems.joseki.crawl"],
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         timeout=240,

@@ -119,9 +119,8 @@ SYSTEM = System(
         "gomoku_generations": Named[GomokuGeneration],
         "gomoku_evaluate": GomokuEvaluateParams,
     },
-    charts="pipeline_src.report.charts.gomoku:charts",
     pictures=("gomoku-elo",),
-    boards=Boards(GomokuShown, "pipeline_src.report.positions.gomoku:boards"),
+    boards=Boards(GomokuShown),
     flow=Flow(
         "Bring Gomoku's generations up to date, one after another, then the tables and ratings; push and publish.",
         "Gomoku from self-play, a task for each generation, then its evaluation; runs when asked to.",

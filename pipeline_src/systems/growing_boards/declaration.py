@@ -65,9 +65,8 @@ SYSTEM = System(
         "growing_gate": GomokuGate,
         "growing_evaluate": GrowingEvaluateParams,
     },
-    charts="pipeline_src.report.charts.growing:charts",
     pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
-    boards=Boards(PlyShown, "pipeline_src.report.positions.gomoku:growing_boards", "A position on the largest board."),
+    boards=Boards(PlyShown, "A position on the largest board."),
     flow=Flow(
         "Bring the boards up to date, from the smallest to the largest, then their evaluation; push and publish.",
         "Self-learning on growing boards, a task for each board, then its evaluation; runs when asked to.",

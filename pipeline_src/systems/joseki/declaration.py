@@ -69,9 +69,8 @@ SYSTEM = System(
         "joseki_build": JosekiBuildParams,
         "joseki_evaluate": JosekiEvaluateParams,
     },
-    charts="pipeline_src.report.charts.joseki:charts",
     pictures=("joseki-accuracy-measured",),
-    boards=Boards(PlyShown, "pipeline_src.report.positions.joseki:boards", "A position of a game of the library."),
+    boards=Boards(PlyShown, "A position of a game of the library."),
     flow=Flow(
         "Bring the games, the joseki library and its evaluation up to date; push and publish.",
         "The joseki library and its evaluation; runs when asked to.",

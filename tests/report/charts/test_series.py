@@ -2,7 +2,7 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.report.charts import charts, drawn
-from pipeline_src.report.charts.gomoku import rated_hours
+from pipeline_src.systems.gomoku_zero.charts import rated_hours
 from tests.report.charts.project import FILES, GOMOKU, by_name, intervals, series, values, write
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.systems.gomoku_zero.window import make_games
+from pipeline_src.systems.gomoku_zero.self_play import make_games
 
 WINNERS = {"first": 1, "second": -1, "draw": 0}
 

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
+from pipeline_src.systems.gomoku_zero.self_play import extend_window, positions
 from pipeline_src.systems.gomoku_zero.train import train_generation
-from pipeline_src.systems.gomoku_zero.window import extend_window, positions
 from tests.systems.gomoku_zero.random_games import random_games
 
 SIZE, HISTORY = 5, 2

@@ -2,7 +2,7 @@ import pytest
 
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.gomoku_zero import evaluation as event
+from pipeline_src.systems.gomoku_zero import evaluate as event
 from pipeline_src.systems.gomoku_zero.params import GomokuOpenings, data_words, origin_words
 
 

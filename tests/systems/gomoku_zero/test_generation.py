@@ -14,15 +14,14 @@ from pipeline_src.files import read_json, read_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import gomoku_cycle
+from pipeline_src.systems.gomoku_zero import generation
 from pipeline_src.systems.gomoku_zero import generation as made
 from pipeline_src.systems.gomoku_zero.evaluator import export_table
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.lines import from_table, tabulate
 from pipeline_src.systems.gomoku_zero.models import load_model, load_start
-from pipeline_src.systems.gomoku_zero.params import StartModel, read_setting
-from pipeline_src.systems.gomoku_zero.window import open_window
+from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, StartModel, read_setting
+from pipeline_src.systems.gomoku_zero.self_play import open_window
 from tests.stages.killed import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
 
@@ -295,7 +294,7 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
 
 def command(project):
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline_src.stages.gomoku_cycle"],
+        [sys.executable, "-m", "pipeline_src.systems.gomoku_zero.generation"],
         cwd=project,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -321,7 +320,7 @@ def test_cycle_killed_halfway_resumes_to_the_same_bytes(undisturbed, project, mo
         killed.communicate()
     assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
     monkeypatch.setattr(sys, "argv", ["gomoku_cycle"])
-    gomoku_cycle.main()
+    generation.cycle()
     assert "generation 01 (there already)" in capsys.readouterr().out
     assert contents(project / "artifacts") == contents(undisturbed)
     assert not list(project.glob("work/gomoku/*"))

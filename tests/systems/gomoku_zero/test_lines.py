@@ -26,10 +26,15 @@ from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.systems.gomoku_zero.backends import zero_planes
-from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, export_table, make_evaluator, prepare_model
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table, tabulate
+from pipeline_src.systems.gomoku_zero.evaluator import (
+    LineEvaluator,
+    export_table,
+    make_evaluator,
+    prepare_model,
+    zero_planes,
+)
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, load_model, save_model
+from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet, from_table, tabulate
 from tests.systems.gomoku_zero.nets import fresh
 
 ABOUT = {"game": "gomoku", "variant": "freestyle", "version": 1, "kind": "lines", "height": 9, "width": 9}

@@ -6,7 +6,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import from_fen
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.learning.symmetry import COUNT, board_maps
-from pipeline_src.systems.gomoku_zero.backends import legal_priors, plane_count, zero_planes
+from pipeline_src.systems.gomoku_zero.evaluator import legal_priors, plane_count, zero_planes
 
 
 def stacked(states: list[GomokuState]) -> GomokuState:

@@ -13,6 +13,7 @@ from pipeline_src.learning.fit import Share, find_checkpoint
 from pipeline_src.learning.symmetry import COUNT, transform_boards
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig
+from pipeline_src.systems.gomoku_zero.self_play import Positions
 from pipeline_src.systems.gomoku_zero.train import (
     MEASURES,
     STATISTICS,
@@ -21,7 +22,6 @@ from pipeline_src.systems.gomoku_zero.train import (
     ZeroModule,
     save_learner,
 )
-from pipeline_src.systems.gomoku_zero.window import Positions
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
 from tests.systems.killed import KilledError, stop_in_step
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero import window as zero_games
-from pipeline_src.systems.gomoku_zero.window import (
+from pipeline_src.systems.gomoku_zero import self_play as zero_games
+from pipeline_src.systems.gomoku_zero.self_play import (
     ARRAYS,
     extend_window,
     make_games,

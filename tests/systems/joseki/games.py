@@ -7,7 +7,7 @@ import numpy as np
 from pipeline_src.games.go import initial_state
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.corners import square_of
+from pipeline_src.systems.joseki.patterns import square_of
 
 N = 361
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from pipeline_src.systems.joseki.corners import window_of
+from pipeline_src.systems.joseki.patterns import window_of
 
 O_STONES = [(3, 6), (4, 6), (3, 9)]
 X_STONES = [(3, 5), (4, 4), (7, 3)]

@@ -4,32 +4,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.joseki.code import (
+from pipeline_src.systems.joseki.patterns import (
+    BLACK,
     BOTH,
+    CORNERS,
+    PASS,
+    WHITE,
     canonical_key,
     canonical_keys,
     canonical_move,
     colour_code,
+    corner_window,
     factors,
+    format_pattern,
     gu_code,
     key_text,
     move_images,
+    parse_pattern,
     pattern_code,
     pattern_codes,
     symmetric_code,
     symmetric_codes,
+    window_of,
     window_of_key,
     zobrist_code,
-)
-from pipeline_src.systems.joseki.corners import (
-    BLACK,
-    CORNERS,
-    PASS,
-    WHITE,
-    corner_window,
-    format_pattern,
-    parse_pattern,
-    window_of,
 )
 from tests.systems.joseki import reference
 from tests.systems.joseki.patterns import GOLDEN, SMALL, TWINS, WINDOWS

@@ -11,16 +11,23 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import STANDARD_KOMI, format_variant
-from pipeline_src.systems.joseki import build, merging
-from pipeline_src.systems.joseki.build import Builder, tally
-from pipeline_src.systems.joseki.code import canonical_key, canonical_keys, canonical_move, key_text, pattern_codes
-from pipeline_src.systems.joseki.corners import LONGEST, PASS, fingerprint, walk
-from pipeline_src.systems.joseki.library import load, prune, save
-from pipeline_src.systems.joseki.made import make_games
-from pipeline_src.systems.joseki.merging import merge
+from pipeline_src.systems.joseki import build
+from pipeline_src.systems.joseki.build import Builder, merge, tally
+from pipeline_src.systems.joseki.library import empty_tables, load, prune, save
 from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.patterns import (
+    LONGEST,
+    PASS,
+    canonical_key,
+    canonical_keys,
+    canonical_move,
+    fingerprint,
+    key_text,
+    pattern_codes,
+    walk,
+)
 from pipeline_src.systems.joseki.recommend import look_up
-from pipeline_src.systems.joseki.tables import empty_tables
+from pipeline_src.systems.joseki.records import make_games
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES
 
@@ -101,7 +108,7 @@ def small(monkeypatch, games=7, states=40):
     """Work in pieces that are smaller than these few games."""
     monkeypatch.setattr(build, "GAMES_AT_ONCE", games)
     monkeypatch.setattr(build, "STATES_AT_ONCE", states)
-    monkeypatch.setattr(merging, "STATES_AT_ONCE", states)
+    monkeypatch.setattr(build, "RANGE", states)
 
 
 def test_library_and_counts_are_independent_of_parts(library, monkeypatch, tmp_path):

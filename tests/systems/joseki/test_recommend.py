@@ -6,7 +6,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.systems.joseki.accuracy import (
+from pipeline_src.systems.joseki.build import clashing_states
+from pipeline_src.systems.joseki.evaluate import (
     Named,
     compare,
     is_held_out,
@@ -16,18 +17,20 @@ from pipeline_src.systems.joseki.accuracy import (
     spread,
     timings,
 )
-from pipeline_src.systems.joseki.build import clashing_states
-from pipeline_src.systems.joseki.code import (
+from pipeline_src.systems.joseki.patterns import (
+    PASS,
     canonical_key,
     canonical_keys,
     canonical_move,
     count_unresolved,
+    each_steps,
     earlier_codes,
     gu_code,
     pattern_codes,
+    walk,
+    window_of,
     zobrist_code,
 )
-from pipeline_src.systems.joseki.corners import PASS, each_steps, walk, window_of
 from pipeline_src.systems.joseki.recommend import (
     NO_MASK,
     NOT_FOUND,

@@ -7,7 +7,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
 from pipeline_src.games.go import replay
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.corners import (
+from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.patterns import (
     BLACK,
     LONGEST,
     PASS,
@@ -19,8 +20,7 @@ from pipeline_src.systems.joseki.corners import (
     walk,
     window_of,
 )
-from pipeline_src.systems.joseki.made import ELSEWHERE, make_games, textbook
-from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.records import ELSEWHERE, make_games, textbook
 from tests.systems.joseki.games import N, at, random_record, record
 
 MADE = MadeGames(games=60, plies=100, tenuki=0.15, transposed=0.1, mistakes=0.04)

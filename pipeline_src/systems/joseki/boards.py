@@ -9,7 +9,7 @@ from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.go.board import SIDE, copy_state
 from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
-from pipeline_src.report.positions.file import (
+from pipeline_src.report.examples import (
     SIDES,
     Candidate,
     Draw,
@@ -21,8 +21,8 @@ from pipeline_src.report.positions.file import (
     square_names,
     within,
 )
-from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library import load
+from pipeline_src.systems.joseki.patterns import BOARD
 from pipeline_src.systems.joseki.recommend import recommend
 
 GAMES = Path("artifacts/records/joseki/games.parquet")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline_src.arena.score import rate
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
-from pipeline_src.report.charts.drawing import SHARE, Chart, Rows, chart, curves, heat, points, table
+from pipeline_src.report.charts import SHARE, Chart, Rows, chart, curves, heat, points, table
 from pipeline_src.report.figures import Lock, read_times
 from pipeline_src.systems.gomoku_zero.declaration import ANCHOR
 

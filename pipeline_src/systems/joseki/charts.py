@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_src.report.charts.drawing import LOG, SHARE, Chart, Metrics, Rows, chart, curves, points, table
+from pipeline_src.report.charts import LOG, SHARE, Chart, Metrics, Rows, chart, curves, points, table
 from pipeline_src.report.figures import REGISTRY
 
 REPORTS = Path("artifacts/reports/joseki")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_src.report.charts.drawing import SHARE, Chart, chart, curves, points, table
+from pipeline_src.report.charts import SHARE, Chart, chart, curves, points, table
 
 REPORTS = Path("artifacts/reports/growing")
 MEASURED = Path("docs/measured")
