@@ -27,7 +27,7 @@ from tests.layout.imports import ROOT
 from tests.namespaces import hosts, needs_namespaces
 from tests.starts import Start
 from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset
-from tests.systems.gomoku_zero.settings import write_params
+from tests.systems.gomoku_zero.small import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
 
 TWO = [Share(0, 2), Share(1, 2)]
@@ -95,7 +95,7 @@ def killed_stage(folder, *words):
     assert not alive
 
 
-GOMOKU = ("pipeline_src.systems.gomoku_zero.generation", "--number", "1")
+GOMOKU = ("pipeline_src.stage", "systems.gomoku_zero.generation", "--number", "1")
 
 
 def write_amazons(folder, **changed):

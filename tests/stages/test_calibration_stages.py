@@ -7,15 +7,16 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.stages import amazons_calibration
+from pipeline_src.systems.amazons_net import match
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero import evaluate
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles
 from tests.players.positions import small_residual
-from tests.stages.killed import check_kill
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.run_stage import check_kill
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
+RESIDUAL = match.MODELS / "residual/nets.pt"
 PARAMS = {
     "seed": 1,
     "parallel": {"workers": 1},
@@ -25,19 +26,23 @@ PARAMS = {
 }
 
 
-@pytest.fixture(params=[amazons_calibration, evaluate], ids=["amazons", "gomoku"])
+@pytest.fixture(
+    params=[(match.calibrate, match.REPORT.parent), (evaluate.calibrate, evaluate.REPORTS)],
+    ids=["amazons", "gomoku"],
+)
 def stage(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    save_nets(amazons_calibration.MODEL, small_residual(6))
+    save_nets(RESIDUAL, small_residual(6))
     save_model(GenerationFiles(2).best, fresh(SMALL["residual"]), variant="exact")
     return request.param
 
 
 def run(stage, **changes):
+    main, reports = stage
     with open("params.yaml", "w") as file:
         file.write(yaml12.dump(PARAMS | changes))
-    stage.main()
-    return [(stage.REPORTS / f"calibration.{ending}").read_bytes() for ending in ("json", "csv")]
+    main()
+    return [(reports / f"calibration.{ending}").read_bytes() for ending in ("json", "csv")]
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -47,7 +52,7 @@ def test_figures_and_curve_are_reproducible(stage, tmp_path, workers):
     assert found["games"] == 4
     assert 0 < found["start_first"] < 1
     assert found["value_brier"]["low"] <= found["value_brier"]["value"] <= found["value_brier"]["high"]
-    with open(stage.REPORTS / "calibration.csv", newline="") as file:
+    with open(stage[1] / "calibration.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert sum(int(row["turns"]) for row in rows) == found["value_brier"]["n"]
     assert not list((tmp_path / "work").iterdir())
@@ -60,7 +65,7 @@ def test_after_a_kill_only_missing_games_are_played(stage, monkeypatch):
 
 
 def test_missing_model_is_reported(stage):
-    for model in (amazons_calibration.MODEL, GenerationFiles(2).best):
+    for model in (RESIDUAL, GenerationFiles(2).best):
         model.unlink()
     with pytest.raises(ZugwerkError, match=r"(nets|best)\.pt: no such"):
         run(stage)

@@ -28,7 +28,7 @@ from pipeline_src.systems.search_depth.net import (
 )
 from tests.players.positions import small_dataset, small_nets, small_residual
 from tests.systems.amazons_net.positions import random_records
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 from tests.systems.joseki.games import random_record
 from tests.systems.joseki.test_library import built
 from tests.systems.search_depth.synthetic import write_synthetic

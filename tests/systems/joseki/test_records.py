@@ -1,7 +1,8 @@
+"""TODO."""
+
 import json
 import os
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.joseki import records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
-from tests.stages.killed import check_kill
+from tests.run_stage import check_kill, stage_command
 
 ROOT = Path(__file__).parents[2]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}
@@ -142,7 +143,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
     (project / "site" / "game23.txt").write_text(f"{head.replace('SZ[19]', 'SZ[9]')};B[cc])")
     write_params(project, "littlegolem")
     subprocess.run(
-        [sys.executable, "-m", "pipeline_src.systems.joseki.crawl"],
+        stage_command("systems.joseki.crawl"),
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         timeout=240,
