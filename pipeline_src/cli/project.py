@@ -468,7 +468,7 @@ def export(
         return
     if loaded.config.kind == "lines":
         from pipeline_src.search.gomoku.line_net import TABLE
-        from pipeline_src.systems.gomoku_zero.evaluator import export_table
+        from pipeline_src.systems.gomoku_zero.models import export_table
 
         target = model.with_suffix(TABLE) if out is None else out
         if int8 or target.suffix != TABLE:

@@ -1,12 +1,12 @@
 """A self-play net as the evaluator of tree searches: priors of the legal steps, and values.
 
-A line net plays from its table, in compiled code that whole searches call; any other net is a backend's.
+A line net plays from its table, in compiled code that whole searches call; any other net is a backend's. Nothing here
+needs torch before a model in torch is opened, so that self-play workers with an ONNX model start without it.
 """
 
 import importlib.util
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
@@ -28,14 +28,9 @@ from pipeline_src.search.gomoku.line_net import (
     evaluate_all,
     make_line_net,
     read_table,
-    write_table,
 )
 from pipeline_src.search.mcts.puct_forest import stack
-
-# Backends, which run a self-play net, and their description of a model; here ONNX Runtime's on the CPU.
-#
-# Nothing here knows torch, so that self-play workers with an ONNX model start without it.
-
+from pipeline_src.systems.gomoku_zero.params import ModelInfo
 
 # Input planes of the self-play nets, and the priors that a search reads from a net's output.
 #
@@ -172,19 +167,6 @@ Floats = npt.NDArray[np.float32]
 Answer = tuple[Floats, Floats]  # Policy logits [B, N] and values [B] in -1..1 to the side to move
 Run = Callable[[Planes], Answer]
 BackendName = Literal["auto", "torch", "torch-bf16", "onnx", "onnx-int8", "cuda"]
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """Description of a model: its game, its board and its input."""
-
-    game: str
-    variant: str
-    version: int  # Version of the game's rules
-    kind: str
-    height: int
-    width: int
-    positions: int  # Number of positions of history in its planes
 
 
 class Backend(Protocol):
@@ -462,21 +444,15 @@ def _open_onnx(content: bytes, name: str, backend: BackendName, threads: int) ->
 
 
 def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: int) -> Backend:
-    from pipeline_src.systems.gomoku_zero.models import load_model
+    from pipeline_src.systems.gomoku_zero import models
 
-    loaded = load_model(model) if isinstance(model, str | Path) else model
+    loaded = models.load_model(model) if isinstance(model, str | Path) else model
     backend = resolve(backend)
-    if backend in ("torch", "torch-bf16"):
-        from pipeline_src.systems.gomoku_zero.models import TorchBackend
-
-        return TorchBackend(loaded, threads, bf16=backend == "torch-bf16")
     if backend == "cuda":
-        from pipeline_src.systems.gomoku_zero.models import CudaBackend
-
-        return CudaBackend(loaded)
-    from pipeline_src.systems.gomoku_zero.models import export_onnx
-
-    return _open_onnx(export_onnx(loaded), "ONNX model", backend, threads)
+        return models.CudaBackend(loaded)
+    if backend in ("torch", "torch-bf16"):
+        return models.TorchBackend(loaded, threads, bf16=backend == "torch-bf16")
+    return _open_onnx(models.export_onnx(loaded), "ONNX model", backend, threads)
 
 
 def resolve(backend: BackendName) -> BackendName:
@@ -513,17 +489,15 @@ def make_evaluator(
             raise ZugwerkError(f"{model}: the table of a line net runs by itself; leave backend={backend} out")
         made, about = read_table(model)
         return LineEvaluator(made), ModelInfo(**about)
+    opened: Path | str | ZeroModel = model
     if Path(model).suffix != ".onnx":
-        from pipeline_src.systems.gomoku_zero.models import info_of, load_model
-        from pipeline_src.systems.gomoku_zero.nets import LinesNet, tabulate
+        from pipeline_src.systems.gomoku_zero import models, nets
 
-        loaded = load_model(model)
-        if isinstance(loaded.net, LinesNet) and backend == "auto":
-            return LineEvaluator(tabulate(loaded.net)), info_of(loaded)
-        opened = open_backend(loaded, backend, threads)
-    else:
-        opened = open_backend(model, backend, threads)
-    return ZeroEvaluator(opened, opened.info.positions, chunk), opened.info
+        opened = models.load_model(model)
+        if isinstance(opened.net, nets.LinesNet) and backend == "auto":
+            return LineEvaluator(nets.tabulate(opened.net)), models.info_of(opened)
+    runs = open_backend(opened, backend, threads)
+    return ZeroEvaluator(runs, runs.info.positions, chunk), runs.info
 
 
 def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
@@ -532,30 +506,17 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
     Raises:
         ZugwerkError: no model there, or a damaged one.
     """
-    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model
-    from pipeline_src.systems.gomoku_zero.nets import LinesNet
+    from pipeline_src.systems.gomoku_zero import models, nets
 
-    loaded = load_model(model)
-    if isinstance(loaded.net, LinesNet) and backend == "auto":
-        export_table(loaded, folder / f"{model.stem}{TABLE}")
+    loaded = models.load_model(model)
+    if isinstance(loaded.net, nets.LinesNet) and backend == "auto":
+        models.export_table(loaded, folder / f"{model.stem}{TABLE}")
         return folder / f"{model.stem}{TABLE}"
     if resolve(backend) not in ("onnx", "onnx-int8"):
         return model
     with written_aside(folder / f"{model.stem}.onnx") as aside:
-        aside.write_bytes(export_onnx(loaded))
+        aside.write_bytes(models.export_onnx(loaded))
     return folder / f"{model.stem}.onnx"
-
-
-def export_table(model: Any, path: Path) -> None:
-    """Write the table of a `ZeroModel` with a line net.
-
-    Raises:
-        ZugwerkError: a weight is not a finite number.
-    """
-    from pipeline_src.systems.gomoku_zero.models import info_of
-    from pipeline_src.systems.gomoku_zero.nets import tabulate
-
-    write_table(path, tabulate(model.net), vars(info_of(model)))
 
 
 def open_evaluator(model: Path, backend: BackendName, chunk: int) -> Evaluator:

@@ -10,7 +10,7 @@ import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,8 +22,7 @@ from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
 from pipeline_src.learning.torch_state import save_torch, torch_threads
-from pipeline_src.search.gomoku.line_net import TABLE, read_table
-from pipeline_src.systems.gomoku_zero.evaluator import Answer, ModelInfo, Planes, Synchronous
+from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
 from pipeline_src.systems.gomoku_zero.nets import (
     LinesConfig,
     LinesNet,
@@ -35,8 +34,12 @@ from pipeline_src.systems.gomoku_zero.nets import (
     UniformConfig,
     UniformNet,
     from_table,
+    tabulate,
 )
-from pipeline_src.systems.gomoku_zero.params import GomokuNet, StartModel
+from pipeline_src.systems.gomoku_zero.params import GomokuNet, ModelInfo, StartModel
+
+if TYPE_CHECKING:  # it opens the models
+    from pipeline_src.systems.gomoku_zero.evaluator import Answer, Planes
 
 ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet
@@ -183,6 +186,16 @@ def _train_on(path: Path, wanted: ZeroConfig) -> ZeroNet:
         raise ZugwerkError(f"{path}: {error}") from None
 
 
+def export_table(model: ZeroModel, path: Path) -> None:
+    """Write the table of a model with a line net.
+
+    Raises:
+        ZugwerkError: a weight is not a finite number.
+    """
+    net: Any = model.net
+    write_table(path, tabulate(net), vars(info_of(model)))
+
+
 def export_onnx(model: ZeroModel) -> bytes:
     """The model's net as an ONNX file; the same weights give the same bytes.
 
@@ -267,21 +280,30 @@ def _signed(graph: OnnxGraph, positions: int) -> str:
 # A net in torch: on the CPU, in float32 or bf16, and on a GPU in bf16 with one CUDA graph for each batch in flight.
 
 
-class TorchBackend(Synchronous):
-    """Channels last, no autograd, batch norms folded into the convolutions."""
+class TorchBackend:
+    """`Backend` on the CPU: channels last, no autograd, batch norms folded into the convolutions."""
+
+    dtype: type[np.float32] | type[np.uint8] = np.float32
 
     def __init__(self, model: ZeroModel, threads: int = 1, bf16: bool = False) -> None:
         """``threads`` is the number of torch's threads here only; ``bf16`` is the net's type."""
-        super().__init__(self._run, info_of(model))
+        self.info = info_of(model)
         self.type = torch.bfloat16 if bf16 else torch.float32
         self.net = folded(model.net).to(self.type, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.threads = threads
 
-    def _run(self, planes: Planes) -> Answer:
+    def run(self, planes: "Planes") -> "Answer":
+        """See `Backend`."""
         with torch_threads(self.threads):
             with torch.inference_mode():
                 logits, values = self.net(torch.from_numpy(planes).to(self.type))
             return logits.float().numpy(), values.float().numpy()
+
+    submit = run
+
+    def wait(self, handle: "Answer") -> "Answer":
+        """See `Backend`."""
+        return handle
 
 
 WARM_UP = 3  # Runs before a graph is captured, in which cuDNN chooses its algorithms
@@ -315,11 +337,11 @@ class CudaBackend:
         self.net = folded(model.net).to("cuda", torch.bfloat16, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._free: dict[int, list[_Slot]] = {}
 
-    def run(self, planes: Planes) -> Answer:
+    def run(self, planes: "Planes") -> "Answer":
         """See `Backend`."""
         return self.wait(self.submit(planes))
 
-    def submit(self, planes: Planes) -> _Slot:
+    def submit(self, planes: "Planes") -> _Slot:
         """See `Backend`."""
         free = self._free.setdefault(len(planes), [])
         slot = free.pop() if free else self._new_slot(planes.shape)
@@ -329,7 +351,7 @@ class CudaBackend:
             slot.done.record(slot.stream)
         return slot
 
-    def wait(self, handle: _Slot) -> Answer:
+    def wait(self, handle: _Slot) -> "Answer":
         """See `Backend`."""
         handle.done.synchronize()
         self._free[len(handle.planes)].append(handle)

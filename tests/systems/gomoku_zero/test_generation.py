@@ -19,9 +19,8 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.gomoku_zero import generation
-from pipeline_src.systems.gomoku_zero.evaluator import export_table
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.models import load_model, load_start
+from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start
 from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuTrainParams, StartModel, read_setting
 from pipeline_src.systems.gomoku_zero.self_play import open_window

@@ -29,7 +29,6 @@ from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import (
     LineEvaluator,
-    export_table,
     make_evaluator,
     prepare_model,
     zero_planes,
@@ -38,6 +37,7 @@ from pipeline_src.systems.gomoku_zero.models import (
     ZeroConfig,
     ZeroModel,
     export_onnx,
+    export_table,
     folded,
     load_model,
     make_config,
