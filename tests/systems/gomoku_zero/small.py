@@ -1,4 +1,4 @@
-"""A net, positions and params that train in a second."""
+"""Small nets, positions, games, params, and a training of a second."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The stage gomoku_evaluate on models that are a number each."""
 
 import csv
 import json

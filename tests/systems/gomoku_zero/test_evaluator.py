@@ -1,4 +1,4 @@
-"""TODO."""
+"""Input planes, priors and backends of a net as a search's evaluator."""
 
 import importlib.util
 import subprocess

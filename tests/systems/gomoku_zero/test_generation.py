@@ -1,4 +1,4 @@
-"""TODO."""
+"""Whole generations: files, kills, damage, and the params."""
 
 import hashlib
 import os

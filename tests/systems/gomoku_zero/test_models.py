@@ -1,4 +1,4 @@
-"""TODO."""
+"""Nets, the line net among them, their files and ONNX exports."""
 
 import json
 from pathlib import Path

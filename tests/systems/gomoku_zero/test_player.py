@@ -1,4 +1,4 @@
-"""TODO."""
+"""The player ``zero``: its searches, limits and refusals, and its threads."""
 
 import threading
 import time

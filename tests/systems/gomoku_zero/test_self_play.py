@@ -1,4 +1,4 @@
-"""TODO."""
+"""Self-play, and its replay window on disk."""
 
 import dataclasses
 import errno

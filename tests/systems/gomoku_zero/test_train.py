@@ -1,4 +1,4 @@
-"""TODO."""
+"""Training on the replay window: loss, optimizer and its state, resumed to the same bytes."""
 
 import copy
 import math

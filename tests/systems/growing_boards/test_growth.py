@@ -1,4 +1,4 @@
-"""TODO."""
+"""Growing boards: carried-over nets, convergence, params, and the stages on 4x4 and 5x5."""
 
 import dataclasses
 import shutil

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The library against a dictionary, its merging and its file, and the stages joseki_build and joseki_evaluate."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Corners, sequences, keys and codes."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Recommendations, both look-ups, and their picture."""
 
 import xml.etree.ElementTree as ET
 from collections import Counter

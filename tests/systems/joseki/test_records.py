@@ -1,4 +1,4 @@
-"""TODO."""
+"""The stage joseki_records."""
 
 import json
 import os
