@@ -1,5 +1,6 @@
 """Small nets, positions, games, params, and a training of a second."""
 
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from torch import nn
 
 from pipeline_src import yaml12
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroModel, ZeroNet, make_net
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
@@ -135,6 +137,31 @@ def random_game(rng, size, variant):
         actions.append(int(rng.choice(gomoku.legal_actions(state))))
         state = gomoku.play(state, actions[-1])
     return actions, WINNERS[gomoku.winner(state)]
+
+
+def states_of(actions, size=9, variant="freestyle"):
+    """The start and the state after each action."""
+    return list(accumulate(actions, gomoku.play, initial=gomoku.initial_state(size, variant)))
+
+
+def unfinished(size, games, seed=0, variant="freestyle"):
+    """The unfinished positions of some random games, in their order."""
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        yield from states_of(random_game(rng, size, variant)[0], size, variant)[:-1]
+
+
+def stacked(states):
+    """States as a batch."""
+    return GomokuState(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def slow_planes(states, ply, positions):
+    """Planes bool [C, H, W] of the position after ``ply`` plies, from the list of boards themselves."""
+    side = ply % 2
+    boards = [states[max(0, ply - back)].board for back in range(positions)]
+    planes = [board == side + 1 for board in boards] + [board == 2 - side for board in boards]
+    return np.stack([*planes, np.full(boards[0].shape, side == 0)])
 
 
 def random_games(count, *, generation=1, size=5, variant="freestyle-4", opening=2, seed=0):

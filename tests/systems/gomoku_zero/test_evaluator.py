@@ -27,7 +27,16 @@ from pipeline_src.systems.gomoku_zero.evaluator import (
     zero_planes,
 )
 from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model
-from tests.systems.gomoku_zero.small import SMALL, model, some_planes
+from tests.systems.gomoku_zero.small import (
+    SMALL,
+    model,
+    random_game,
+    slow_planes,
+    some_planes,
+    stacked,
+    states_of,
+    unfinished,
+)
 
 CONFIG = SMALL["plain"]
 BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
@@ -40,18 +49,13 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 def positions(count: int, seed: int = 0) -> tuple[GomokuState, np.ndarray, np.ndarray]:
     """Stacked states of random play on 6x6, their legal steps int32 [B, 36], their numbers [B]."""
-    rng, states = np.random.default_rng(seed), []
-    while len(states) < count:
-        state = gomoku.initial_state(6)
-        while gomoku.winner(state) is None:
-            states.append(state)
-            state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+    rng, states = np.random.default_rng(seed), list(unfinished(6, 3, seed))
     chosen = [states[i] for i in rng.choice(len(states), count, replace=False)]
     steps, counts = np.zeros((count, 36), np.int32), np.zeros(count, np.int32)
     for b, state in enumerate(chosen):
         legal = gomoku.legal_actions(state)
         steps[b, : len(legal)], counts[b] = legal, len(legal)
-    return GomokuState(*(np.stack(arrays) for arrays in zip(*chosen, strict=True))), steps, counts
+    return stacked(chosen), steps, counts
 
 
 def rows(batch: tuple[GomokuState, np.ndarray, np.ndarray], which: np.ndarray) -> tuple:
@@ -207,10 +211,6 @@ def test_a_changed_model_is_opened_again(tmp_path: Path) -> None:
     assert not np.allclose(*found)
 
 
-def stacked(states: list[GomokuState]) -> GomokuState:
-    return GomokuState(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
-
-
 def planes_of(states: list[GomokuState], positions: int, dtype: type = np.float32) -> np.ndarray:
     height, width = states[0].board.shape
     out = np.full((len(states), plane_count(positions), height, width), 7, dtype)
@@ -218,43 +218,23 @@ def planes_of(states: list[GomokuState], positions: int, dtype: type = np.float3
     return out
 
 
-def played(actions: list[int], size: int = 9) -> list[GomokuState]:
-    """The start and the state after each action."""
-    states = [gomoku.initial_state(size)]
-    for action in actions:
-        states.append(gomoku.play(states[-1], action))
-    return states
-
-
-def random_game(seed: int, size: int = 9, plies: int = 40) -> list[int]:
-    rng, state, actions = np.random.default_rng(seed), gomoku.initial_state(size), []
-    while gomoku.winner(state) is None and len(actions) < plies:
-        actions.append(int(rng.choice(gomoku.legal_actions(state))))
-        state = gomoku.play(state, actions[-1])
-    return actions
-
-
-def by_hand(states: list[GomokuState], ply: int, positions: int) -> np.ndarray:
-    """From the list of boards themselves."""
-    side = ply % 2
-    boards = [states[max(0, ply - back)].board for back in range(positions)]
-    planes = [board == side + 1 for board in boards] + [board == 2 - side for board in boards]
-    return np.stack([*planes, np.full(boards[0].shape, side == 0)])
+def game(seed: int) -> list[int]:
+    return random_game(np.random.default_rng(seed), 9, "freestyle")[0][:40]
 
 
 @pytest.mark.parametrize("positions", [1, 2, 5])
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
 def test_planes_are_the_boards_of_the_last_plies(positions: int, dtype: type) -> None:
     for seed in range(4):
-        states = played(random_game(seed))
+        states = states_of(game(seed))
         planes = planes_of(states, positions, dtype)
         assert planes.dtype == dtype
         for ply in range(len(states)):
-            assert (planes[ply] == by_hand(states, ply, positions)).all()
+            assert (planes[ply] == slow_planes(states, ply, positions)).all()
 
 
 def test_position_without_history_repeats_its_board() -> None:
-    known = played(random_game(3, plies=12))[-1]
+    known = states_of(game(3)[:12])[-1]
     state = from_fen(gomoku.to_fen(known))
     planes = planes_of([state], 5)[0]
     for k in range(5):
@@ -268,11 +248,11 @@ def test_position_without_history_repeats_its_board() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_planes_turn_with_the_board(seed: int) -> None:
-    actions, maps = random_game(seed), board_maps(9)
-    planes = planes_of([played(actions)[-1]], 3)[0]
+    actions, maps = game(seed), board_maps(9)
+    planes = planes_of([states_of(actions)[-1]], 3)[0]
     for g in range(COUNT):
         there = np.argsort(maps[g])  # cell s of the board goes to cell there[s] of the board under g
-        turned = planes_of([played([int(there[action]) for action in actions])[-1]], 3)[0]
+        turned = planes_of([states_of([int(there[action]) for action in actions])[-1]], 3)[0]
         assert (turned.reshape(7, 81) == planes.reshape(7, 81)[:, maps[g]]).all()
 
 

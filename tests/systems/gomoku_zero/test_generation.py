@@ -342,19 +342,11 @@ def test_full_disk_leaves_no_partial_generation(project):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"window": 0}, "window must be at least 1"),
         ({"window": 15}, "window 15 is smaller than batch 16"),
-        ({"batch": 0}, "batch"),
-        ({"passes": 0.0}, "passes must be above 0"),
-        ({"learning_rate": float("nan")}, "learning_rate"),
-        ({"gradient_clip": 0.0}, "gradient_clip"),
-        ({"momentum": 1.0}, "momentum"),
-        ({"l2": -1.0}, "l2"),
         ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay is for adamw only"),
         ({"schedule": {"soon": 0.5}}, "schedule: soon"),
         ({"schedule": {"02": 0.5}}, "schedule: write generation 2 without leading zeros, not 02"),
         ({"schedule": {3: 0.0}}, "schedule.3 must be above 0"),
-        ({"optimizer": "adam"}, "'adam' is not one of adamw, sgd"),
     ],
 )
 def test_params_that_make_no_sense_are_refused(tmp_path, changed, why):
@@ -391,9 +383,7 @@ START = {"file": "model.pt", "sha256": "0" * 64}
         ),
         ({"gomoku_game": {"start": START | {"sha256": "0"}}}, "gomoku_game.start.sha256"),
         ({"gomoku_self_play": {"rounds": 3}}, "rounds must divide games, 10"),
-        ({"gomoku_self_play": {"simulations": 0}}, "simulations must be at least 1"),
         ({"gomoku_self_play": {"simulatoins": 8}}, "gomoku_self_play.simulatoins: unknown key"),
-        ({"gomoku_self_play": {"first": "search"}}, "gomoku_self_play.first: unknown key"),
         ({"gomoku_game": {"size": 4, "variant": "freestyle"}}, "gomoku_game: a line of 5 .* does not fit"),
         ({"gomoku_game": {"size": 2}}, "gomoku_game: size must be 3 to 25"),
         ({"gomoku_train": {"window": 8}}, "gomoku_train: window 8 is smaller than batch 16"),

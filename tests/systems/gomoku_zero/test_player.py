@@ -26,7 +26,7 @@ from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 from pipeline_src.systems.gomoku_zero.player import ZeroPlayer
 from tests.search.gomoku.positions import THREES, random_states
-from tests.systems.gomoku_zero.small import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh, stacked, unfinished
 
 
 @pytest.fixture
@@ -35,15 +35,8 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model.pt"
 
 
-def some_states(count: int, variant: str = "freestyle-4") -> list[GomokuState]:
-    rng, states = np.random.default_rng(0), []
-    while len(states) < count:
-        state = gomoku.initial_state(6, variant)
-        for _ in range(int(rng.integers(0, 12))):
-            if gomoku.winner(state) is None:
-                last, state = state, gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
-        states.append(state if gomoku.winner(state) is None else last)
-    return states
+def some_states(count: int) -> list[GomokuState]:
+    return list(unfinished(6, 8, variant="freestyle-4"))[: 5 * count : 5]
 
 
 def positions(states: list[GomokuState], seed: int = 1, clock: Clock | None = None) -> list[Position]:
@@ -213,19 +206,13 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
         ("zero:nowhere.onnx", r"nowhere\.onnx: no such model"),
         ("zero:MODEL,depth=3", "has no option 'depth'; its options: nodes, movetime, search"),
         ("zero:MODEL,simulations=5,nodes=5", "one option"),
-        ("zero:MODEL,simulations=0", "simulations must be at least 1, not 0"),
-        ("zero:MODEL,chunk=0", "chunk must be at least 1"),
-        ("zero:MODEL,leaves=1.5", "leaves must be a whole number, not 1.5"),
         ("zero:MODEL,search=dice", "search is one of puct, gumbel, none, not 'dice'"),
         ("zero:MODEL,backend=tpu", "backend is one of auto, torch"),
-        ("zero:MODEL,temperature=-1", "temperature must be at least 0"),
         ("zero:MODEL,temperature=1,movetime=20", "not of time"),
         ("zero:MODEL,search=gumbel,movetime=20", "excludes movetime and temperature"),
         ("zero:MODEL,search=gumbel,temperature=1", "excludes movetime and temperature"),
         ("zero:MODEL,search=none,simulations=5", "search=none has no simulations and no movetime"),
-        ("zero:MODEL,search=gumbel,considered=0", "considered must be at least 1, not 0"),
         ("zero:MODEL,c=nan", "c must be at least 0, not nan"),
-        ("zero:MODEL,speed=1", "no option 'speed'"),
     ],
 )
 def test_wrong_texts_are_refused(model: Path, text: str, complaint: str) -> None:
@@ -277,7 +264,7 @@ def check_answers(trees: PuctTrees, state: GomokuState) -> None:
         states[number] = copy_of(states[nodes[number]["parent"]])
         kernels.play_step(states[number], int(edges[nodes[number]["owner"]]["step"]))
     asked = [number for number in states if not nodes[number]["over"]]
-    together = GomokuState(*(np.stack(arrays) for arrays in zip(*(states[number] for number in asked), strict=True)))
+    together = stacked([states[number] for number in asked])
     steps, counts = np.zeros((len(asked), state.board.size), np.int32), nodes["count"][asked].copy()
     for i, number in enumerate(asked):
         assert kernels.write_steps(states[number], steps[i]) == counts[i]

@@ -10,7 +10,6 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.systems.gomoku_zero import self_play
-from pipeline_src.systems.gomoku_zero import self_play as zero_games
 from pipeline_src.systems.gomoku_zero.evaluator import even
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
 from pipeline_src.systems.gomoku_zero.self_play import (
@@ -24,7 +23,7 @@ from pipeline_src.systems.gomoku_zero.self_play import (
     with_fours,
     write_window,
 )
-from tests.systems.gomoku_zero.small import random_games
+from tests.systems.gomoku_zero.small import random_games, slow_planes, states_of
 
 
 def params(**changed):
@@ -231,29 +230,17 @@ def test_arrays_out_of_order_are_refused(tmp_path):
 
 
 def test_full_disk_keeps_old_window_and_no_leftovers(window, monkeypatch):
-    class Full(zero_games.ArrayStream):
+    class Full(self_play.ArrayStream):
         def append(self, rows):
             if self.path.name == "policy.npy":
                 raise OSError(errno.ENOSPC, "No space left on device", str(self.path))
             super().append(rows)
 
-    monkeypatch.setattr(zero_games, "ArrayStream", Full)
+    monkeypatch.setattr(self_play, "ArrayStream", Full)
     with pytest.raises(OSError, match=r"policy\.npy"):
         write_window(window, random_games(2))
     assert same(open_window(window), random_games(4))
     assert [p.name for p in window.parent.iterdir()] == ["07"]
-
-
-def slow_planes(moves, size, history):
-    """Planes of the position after ``moves``, read off a list of boards."""
-    boards = [np.zeros((size, size), int)]
-    for ply, cell in enumerate(moves):
-        boards.append(boards[-1].copy())
-        boards[-1][cell // size, cell % size] = 1 + ply % 2
-    own = 1 + len(moves) % 2
-    before = [boards[max(len(moves) - back, 0)] for back in range(history)]
-    planes = [b == own for b in before] + [b == 3 - own for b in before]
-    return np.array([*planes, np.full((size, size), own == 1)], int)
 
 
 @pytest.mark.parametrize("history", [1, 3, 5])
@@ -263,8 +250,9 @@ def test_planes_are_those_of_the_boards_on_the_way(history):
     row = 0
     for g in range(3):
         actions = games.actions[games.offsets[g] : games.offsets[g + 1]].tolist()
+        states = states_of(actions, 5, "freestyle-4")
         for ply in range(3, len(actions)):
-            assert np.array_equal(found.planes[row], slow_planes(actions[:ply], 5, history))
+            assert np.array_equal(found.planes[row], slow_planes(states, ply, history))
             row += 1
     assert row == len(found.planes) == len(found.value) == len(found.policy)
 

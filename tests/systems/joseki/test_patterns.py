@@ -138,15 +138,6 @@ def test_mistakes_leave_known_joseki():
     assert met(wrong).total() < met(FAITHFUL).total() / 20
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [({"games": 0}, "games"), ({"plies": 1}, "plies"), ({"tenuki": 1.5}, "tenuki"), ({"mistakes": -0.1}, "mistakes")],
-)
-def test_bad_params_are_named(changed, message):
-    with pytest.raises(ValueError, match=message):
-        MadeGames(**{**vars(MADE), **changed})
-
-
 def told(game, longest=LONGEST):
     """(ply, corner, number, point, colour) of each step, points as (r, c)."""
     steps = walk([game], longest).steps
