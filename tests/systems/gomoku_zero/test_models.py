@@ -56,7 +56,7 @@ from pipeline_src.systems.gomoku_zero.nets import (
     tabulate,
 )
 from pipeline_src.systems.gomoku_zero.params import GomokuNet, PlainParams, ResidualParams
-from tests.systems.gomoku_zero.small import SMALL, fresh, model, some_planes, stacked, unfinished
+from tests.systems.gomoku_zero.small import DAMAGE, SMALL, fresh, model, some_planes, stacked, unfinished
 
 each = pytest.mark.parametrize("config", SMALL.values(), ids=SMALL.keys())
 
@@ -172,41 +172,37 @@ def test_the_bytes_do_not_depend_on_the_name(tmp_path: Path) -> None:
     assert (tmp_path / "a.pt").read_bytes() == (tmp_path / "other" / "b.pt").read_bytes()
 
 
-def test_a_missing_model_names_the_command(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.pt", tmp_path):
-        with pytest.raises(ZugwerkError, match=r": no such model$"):
-            load_model(path)
+def test_a_missing_model_of_the_graph_names_the_command() -> None:
     with pytest.raises(ZugwerkError, match=r": no such model; `dvc repro` makes the models of gomoku$"):
         load_model("artifacts/models/none.pt")
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
+def test_a_damaged_model_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "model.pt"
     save_model(path, fresh(SMALL["plain"]))
-    whole = path.read_bytes()
-    for content in (whole[: len(whole) // 2], b"", b"not a model"):
-        path.write_bytes(content)
-        with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or not a model"):
-            load_model(path)
-    path.write_bytes(whole)
-    saved = torch.load(path, weights_only=True)
-    for change in (
-        {"kind": "other"},
-        {"kind": "residual"},
-        {"config": {}},
-        {"config": saved["config"] | {"height": 7}},
-        {"state_dict": {}},
-    ):
-        torch.save(saved | change, path)
-        with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or not a model"):
-            load_model(path)
-    torch.save({"weights": 1}, path)
-    with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or not a model"):
+    DAMAGE[damage](path)
+    with pytest.raises(ZugwerkError, match=r"model\.pt: (no such model|damaged, or not a model)"):
         load_model(path)
-    for change, complaint in (({"game": "go"}, "a model of 'go', not of gomoku"), ({"version": 0}, "rules version 0")):
-        torch.save(saved | change, path)
-        with pytest.raises(ZugwerkError, match=complaint):
-            load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"kind": "other"}, "damaged, or not a model"),
+        ({"kind": "residual"}, "damaged, or not a model"),
+        ({"config": {}}, "damaged, or not a model"),
+        ({"state_dict": {}}, "damaged, or not a model"),
+        ({"game": "go"}, "a model of 'go', not of gomoku"),
+        ({"version": 0}, "rules version 0"),
+    ],
+)
+def test_a_foreign_model_is_refused(tmp_path: Path, change: dict[str, object], complaint: str) -> None:
+    path = tmp_path / "model.pt"
+    save_model(path, fresh(SMALL["plain"]))
+    torch.save(torch.load(path, weights_only=True) | change, path)
+    with pytest.raises(ZugwerkError, match=complaint):
+        load_model(path)
 
 
 @each
