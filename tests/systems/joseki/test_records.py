@@ -17,7 +17,7 @@ from pipeline_src.systems.joseki import records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
 from tests.run_stage import check_kill, stage_command
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}
 CRAWL = {"source": "site", "gtid": "go19", "variants": ["DEFAULT"], "ways": ["text", "lists"], "max_games": 0}
 MOVES = ";B[pd];W[dp];B[pp];W[dd];B[fq];W[cn]"
