@@ -198,7 +198,7 @@ def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]
             key.update(hashlib.sha256(path.read_bytes()).digest())
         except OSError as error:
             raise ZugwerkError(
-                f"{path}: {error.strerror}; generation {number} is made from it: run the one before it first"
+                f"{path}: {error.strerror}; generation {number} is made from it: `dvc repro` makes the one before it"
             ) from None
     return key.hexdigest()[:16]
 

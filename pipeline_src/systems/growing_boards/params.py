@@ -150,11 +150,6 @@ class BoardFiles:
         return self.models / f"{generation:02d}.pt"
 
 
-# Params of the matches that measure growing boards.
-#
-# They are separate from `params`, so that a changed match does not train any net again.
-
-
 class GrowingEvaluateParams(Params):
     """Matches of the largest board's models against one opponent."""
 

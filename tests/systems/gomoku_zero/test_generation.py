@@ -183,7 +183,7 @@ def test_a_damaged_generation_before_is_named(first, setting, name):
         run_generation(2, setting, ONE, Path("artifacts"))
     assert not GenerationFiles(2).timings.exists()
     path.unlink()
-    with pytest.raises(ZugwerkError, match=f"{path}.*run the one before it first"):
+    with pytest.raises(ZugwerkError, match=f"{path}.*`dvc repro` makes the one before it"):
         run_generation(2, setting, ONE, Path("artifacts"))
 
 
