@@ -14,10 +14,9 @@ from bench.measure import Row, medians, row, seconds
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.tasks import dismiss
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
-from pipeline_src.systems.gomoku_zero.files import Work
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
-from pipeline_src.systems.gomoku_zero.params import Setting, setting_for
-from pipeline_src.systems.gomoku_zero.self_play import play_games
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, Setting, setting_for
+from pipeline_src.systems.gomoku_zero.self_play import Round, play_games
 
 GAMES, TOGETHER, SIMULATIONS, SIZE = 120, 20, 32, 9
 NAME = "selfplay_dask2_speedup"
@@ -40,9 +39,9 @@ class SelfPlay:
 
     def play(self, parallel: Parallel) -> None:
         """Play all games."""
-        work = Work(self.folder, 1, 0, None, self.setting, parallel)
+        one = Round(self.folder, GenerationFiles(1, self.folder), 0, self.setting, parallel)
         tasks = [(game,) for game in range(GAMES)]
-        run_tasks(partial(play_games, self.model, work), tasks, parallel, "self-play", together=TOGETHER)
+        run_tasks(partial(play_games, self.model, one), tasks, parallel, "self-play", together=TOGETHER)
 
 
 def measure() -> list[Row]:

@@ -18,8 +18,8 @@ from pipeline_src.records.go_find import find
 from pipeline_src.records.go_index import update
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.systems.joseki.made import make_games
 from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.records import make_games
 
 GAMES, MADE, READ, PLIES, REPEATS = 10_000, 400, 200, 260, 3
 AT = (4, 8, 16, 32, 64, 128)

@@ -22,7 +22,7 @@ def line_evaluator() -> LineEvaluator:
     """Return a line net with random heads."""
     import torch
 
-    from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, tabulate
+    from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet, tabulate
 
     torch.manual_seed(0)
     net = LinesNet(LinesConfig(height=SIZE, width=SIZE))

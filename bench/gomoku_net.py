@@ -19,8 +19,7 @@ from bench.measure import Row, row
 from pipeline_src.games.gomoku import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backends import Synchronous, plane_count
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.evaluator import Synchronous, ZeroEvaluator, plane_count
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64

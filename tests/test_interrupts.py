@@ -24,7 +24,7 @@ class Stop:
 sys.meta_path.insert(0, Stop())
 """
 CRAWL = ["pipeline_src.cli", "crawl", "amazons"]
-STAGE = ["pipeline_src.stages.joseki_crawl"]
+STAGE = ["pipeline_src.stage", "systems.joseki.crawl"]
 
 
 @pytest.mark.slow

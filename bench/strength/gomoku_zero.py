@@ -2,7 +2,7 @@
 
 Each seed has its own project folder under work/strength/gomoku_zero/; killed at any moment, the same command continues.
 The params are those of a profile, with more headline games. ``--collect`` reads runs of other machines from folders
-with the artifacts of ``gomoku_cycle`` and ``gomoku_evaluate``. Examples:
+with the artifacts of all generations and ``gomoku_evaluate``. Examples:
 
     python -m bench.strength.gomoku_zero
     python -m bench.strength.gomoku_zero --profile paper --collect FOLDER --hardware "one H200"
@@ -89,13 +89,13 @@ def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
 
 def make(folder: Path) -> None:
     """Train the generations and evaluate them, or do the rest of it."""
-    run_stage(folder, "gomoku_cycle")
+    run_stage(folder, "systems.gomoku_zero.generation:cycle")
     last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
     key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
     made = {"key": key, "code": digests(read_graph(ROOT / GRAPH), read_tree(folder / "params.yaml"))["gomoku_evaluate"]}
     mark = folder / MARK
     if not (mark.exists() and read_json(mark) == made and (folder / REPORT).exists()):
-        run_stage(folder, "gomoku_evaluate")
+        run_stage(folder, "systems.gomoku_zero.evaluate")
         write_json(mark, made)
 
 

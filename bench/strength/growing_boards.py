@@ -30,7 +30,7 @@ from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.page import processor
-from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
+from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 
 OUT = Path("docs/measured/growing_boards.json")
@@ -106,7 +106,7 @@ def _make(folder: Path, tree: dict[str, Any]) -> Path:
     path.write_text(yaml12.dump(tree), encoding="utf-8")
     for board in read_boards(path):
         if not BoardFiles(board.size, folder / "artifacts").report.exists():
-            run_stage(folder, "growing_board", "--size", str(board.size))
+            run_stage(folder, "systems.growing_boards.growth", "--size", str(board.size))
     return folder
 
 
@@ -129,9 +129,7 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
     chosen = load(GrowingEvaluateParams, "growing_evaluate").openings
     chosen = chosen.model_copy(update={"count": max(pairs, 64)})
     on = Board("gomoku", board.size, board.variant)
-    with stage_journal(
-        folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.evaluation", {}
-    ) as journal:
+    with stage_journal(folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.evaluate", {}) as journal:
         event = gomoku_event(texts, on, chosen, [seed, 17], parallel, journal)
         played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [

@@ -27,7 +27,8 @@ from pipeline_src.games.go.moves import legal, play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf, read_files
-from pipeline_src.systems.joseki.accuracy import (
+from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.evaluate import (
     Named,
     ask,
     compare,
@@ -38,8 +39,7 @@ from pipeline_src.systems.joseki.accuracy import (
     spread,
     timings,
 )
-from pipeline_src.systems.joseki.build import Builder, tally
-from pipeline_src.systems.joseki.corners import LONGEST, PASS, exact_fingerprint, walk
+from pipeline_src.systems.joseki.patterns import LONGEST, PASS, exact_fingerprint, walk
 from pipeline_src.systems.joseki.recommend import code_index
 
 OUT = Path("docs/measured/joseki.json")

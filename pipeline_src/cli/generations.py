@@ -8,8 +8,7 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.project.profile import PARAMS, round_trip_yaml
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
+from pipeline_src.systems.gomoku_zero.params import SECTION, GenerationFiles, read_numbers, wanted
 
 MOST = 99
 

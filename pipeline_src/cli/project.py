@@ -435,8 +435,9 @@ def export(
     --package, write the export, also of a residual net of the Amazons, and its card (params, commit and figures of this
     checkout) into the package's folder.
 
-    Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.backends. Outputs: policy float32
-    [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
+    Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.evaluator. Outputs: policy
+    float32 [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to
+    move.
     """
     from pipeline_src.errors import ZugwerkError
 
@@ -453,7 +454,7 @@ def export(
     if hours is not None:
         raise ZugwerkError("--hours is written into a card; add --package SYSTEM, or remove it")
     from pipeline_src.files import written_aside
-    from pipeline_src.systems.gomoku_zero.backends import OnnxBackend, as_int8
+    from pipeline_src.systems.gomoku_zero.evaluator import OnnxBackend, as_int8
     from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 
     if model.suffix == ".onnx":
@@ -467,7 +468,7 @@ def export(
         return
     if loaded.config.kind == "lines":
         from pipeline_src.search.gomoku.line_net import TABLE
-        from pipeline_src.systems.gomoku_zero.evaluator import export_table
+        from pipeline_src.systems.gomoku_zero.models import export_table
 
         target = model.with_suffix(TABLE) if out is None else out
         if int8 or target.suffix != TABLE:

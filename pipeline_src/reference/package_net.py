@@ -150,8 +150,7 @@ def _open(model: Path, system: str) -> Opened:
             lambda path: _write(path, export_nets(nets)),
             lambda content: as_int8(content, str(model)),
         )
-    from pipeline_src.systems.gomoku_zero.evaluator import export_table
-    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model
+    from pipeline_src.systems.gomoku_zero.models import export_onnx, export_table, load_model
 
     found = load_model(model)
     if found.config.height != found.config.width:

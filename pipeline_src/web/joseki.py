@@ -150,8 +150,15 @@ def _look(library: "Library", state: Any, moves: list[str]) -> JosekiPosition:
 @router.get("/code")
 def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Name = "") -> CodeOfCorner:
     """Return the pattern code of a corner, and the patterns that share it."""
-    from pipeline_src.systems.joseki.code import BOTH, canonical_key, key_text, pattern_code
-    from pipeline_src.systems.joseki.corners import BLACK, WHITE, corner_window
+    from pipeline_src.systems.joseki.patterns import (
+        BLACK,
+        BOTH,
+        WHITE,
+        canonical_key,
+        corner_window,
+        key_text,
+        pattern_code,
+    )
 
     opened = _opened(request, library)
     window = corner_window(_state(_words(moves)).board, corner)
@@ -171,7 +178,7 @@ def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Nam
 @router.get("/clashes")
 def clashes(request: Request, library: Name = "") -> Clashes:
     """List groups of different patterns of the library with the same code."""
-    from pipeline_src.systems.joseki.code import pattern_code
+    from pipeline_src.systems.joseki.patterns import pattern_code
     from pipeline_src.systems.joseki.recommend import state_window
 
     opened = _opened(request, library)
@@ -195,7 +202,7 @@ def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
 
     After a merge its number may be another game's in the archive: the moves must be those that the library counted.
     """
-    from pipeline_src.systems.joseki.corners import fingerprint
+    from pipeline_src.systems.joseki.patterns import fingerprint
 
     opened = _opened(request, library)
     path, own = opened.path.parents[2] / "records/joseki/games.parquet", opened.library
@@ -244,8 +251,15 @@ def _rows(board: Any) -> tuple[str, ...]:
 
 
 def _corner(library: "Library", state: Any, number: int) -> Corner:
-    from pipeline_src.systems.joseki.code import canonical_key, key_text, pattern_code
-    from pipeline_src.systems.joseki.corners import BLACK, CORNER_NAMES, corner_window, format_pattern
+    from pipeline_src.systems.joseki.patterns import (
+        BLACK,
+        CORNER_NAMES,
+        canonical_key,
+        corner_window,
+        format_pattern,
+        key_text,
+        pattern_code,
+    )
     from pipeline_src.systems.joseki.recommend import look_up
 
     window = corner_window(state.board, number)
@@ -281,15 +295,14 @@ def _continuation(one: "Recommendation") -> Continuation:
 
 
 def _factors(window: Any, colours: int) -> Factors:
-    from pipeline_src.systems.joseki.code import colour_code, factors
+    from pipeline_src.systems.joseki.patterns import colour_code, factors
 
     a, b, c = (str(int(factor)) for factor in factors(window, colours))
     return Factors(a=a, b=b, c=c, k=str(int(colour_code(window, colours))))
 
 
 def _pattern(library: "Library", state: int, asked: str = "") -> Pattern:
-    from pipeline_src.systems.joseki.code import key_text
-    from pipeline_src.systems.joseki.corners import format_pattern
+    from pipeline_src.systems.joseki.patterns import format_pattern, key_text
     from pipeline_src.systems.joseki.recommend import state_window
 
     window, key = state_window(library, state), key_text(library.keys[state])

@@ -23,7 +23,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.players.positions import small_nets, small_residual
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
 FEW = CalibrationParams(games=4, simulations=4)
 ONE = Parallel(workers=1)

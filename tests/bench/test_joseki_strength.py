@@ -7,7 +7,7 @@ from bench.strength import joseki as strength
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.figures import REGISTRY
-from pipeline_src.systems.joseki.corners import fingerprint, walk
+from pipeline_src.systems.joseki.patterns import fingerprint, walk
 from tests.systems.joseki.games import random_record
 
 GAMES = [random_record(seed) for seed in range(15)]

@@ -8,7 +8,7 @@ from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import save_model
-from tests.systems.gomoku_zero.nets import SMALL, fresh, some_planes
+from tests.systems.gomoku_zero.small import SMALL, fresh, some_planes
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from pipeline_src import yaml12
 from pipeline_src.cli.generations import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import profile_tree
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import read_numbers
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, read_numbers
 from tests.layout.imports import ROOT
 
 TEXT = """seed: 1 # of all

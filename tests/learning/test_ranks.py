@@ -20,16 +20,15 @@ from pipeline_src.project.params import build
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
-from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, read_setting
 from pipeline_src.systems.search_depth import train as depth_train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.namespaces import hosts, needs_namespaces
 from tests.starts import Start
 from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset
-from tests.systems.gomoku_zero.settings import write_params
+from tests.systems.gomoku_zero.small import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
 
 TWO = [Share(0, 2), Share(1, 2)]
@@ -97,7 +96,7 @@ def killed_stage(folder, *words):
     assert not alive
 
 
-GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
+GOMOKU = ("pipeline_src.stage", "systems.gomoku_zero.generation", "--number", "1")
 
 
 def write_amazons(folder, **changed):

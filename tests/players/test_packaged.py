@@ -22,7 +22,7 @@ from pipeline_src.reference.package_net import package_net, write_card
 from pipeline_src.systems.amazons_net.player import open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.models import save_model
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
 NETS = {net.card.name: net for net in packaged_nets()}
 ZERO = "gomoku_zero-15x15-freestyle"

@@ -20,10 +20,10 @@ from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.reference import package_net as module
 from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, save_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
 from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet
 from tests.layout.imports import ROOT
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
 package_net = functools.partial(module.package_net, games=CalibrationParams(games=4, simulations=2))
 SCORE = {"value": 0.75, "low": 0.5, "high": 0.9, "n": 40}

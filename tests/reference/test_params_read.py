@@ -114,7 +114,7 @@ def test_checked_stage_fails_after_reading_an_unlisted_key(tmp_path):
     shutil.copy(ROOT / "params.yaml", tmp_path)
     text = (ROOT / GRAPH).read_text()
     listed = "params: [artifacts/code.json: [code.joseki_build], joseki_build]"
-    command = [sys.executable, "-m", "pipeline_src.stages.joseki_build"]
+    command = [sys.executable, "-m", "pipeline_src.stage", "systems.joseki.build"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "DVC_STAGE": "joseki_build", "ZUGWERK_CHECK_CODE": "1"}
     found = []
     for params_of in (listed, listed.replace(", joseki_build]", ", joseki_evaluate]")):

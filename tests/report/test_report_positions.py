@@ -15,9 +15,8 @@ from pipeline_src.report import boards as stage
 from pipeline_src.report.examples import POSITIONS, read_examples
 from pipeline_src.report.page import examples
 from pipeline_src.systems.amazons_net.nets import save_nets
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model
-from pipeline_src.systems.gomoku_zero.params import wanted
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, wanted
 from pipeline_src.systems.growing_boards.params import BoardFiles
 from pipeline_src.systems.joseki.library import save as save_library
 from pipeline_src.systems.search_depth.net import (
@@ -29,7 +28,7 @@ from pipeline_src.systems.search_depth.net import (
 )
 from tests.players.positions import small_dataset, small_nets, small_residual
 from tests.systems.amazons_net.positions import random_records
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 from tests.systems.joseki.games import random_record
 from tests.systems.joseki.test_library import built
 from tests.systems.search_depth.synthetic import write_synthetic

@@ -7,14 +7,14 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.stages import gomoku_calibration
 from pipeline_src.systems.amazons_net import match
 from pipeline_src.systems.amazons_net.nets import save_nets
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero import evaluate
 from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles
 from tests.players.positions import small_residual
 from tests.run_stage import check_kill
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
 RESIDUAL = match.MODELS / "residual/nets.pt"
 PARAMS = {
@@ -27,7 +27,7 @@ PARAMS = {
 
 
 @pytest.fixture(
-    params=[(match.calibrate, match.REPORT.parent), (gomoku_calibration.main, gomoku_calibration.REPORTS)],
+    params=[(match.calibrate, match.REPORT.parent), (evaluate.calibrate, evaluate.REPORTS)],
     ids=["amazons", "gomoku"],
 )
 def stage(request, tmp_path, monkeypatch):

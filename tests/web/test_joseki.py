@@ -3,8 +3,8 @@
 import pytest
 
 from pipeline_src.records.parquet import write_records
-from pipeline_src.systems.joseki.code import pattern_code
 from pipeline_src.systems.joseki.library import save
+from pipeline_src.systems.joseki.patterns import pattern_code
 from pipeline_src.systems.joseki.recommend import SharedCodes, state_window
 from tests.systems.joseki.games import at, random_record, record
 from tests.systems.joseki.test_library import built

@@ -12,7 +12,7 @@ what the stones add: else the value would follow the size more than the stones.
 
 The rows are 16-bit integers, so that sums are exact in any order of moves: the kernel keeps the sums of the
 last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
-same net in torch (`systems.gomoku_zero.lines`), with a perceptron in place of the table.
+same net in torch (`systems.gomoku_zero.nets`), with a perceptron in place of the table.
 """
 
 import io

@@ -9,7 +9,6 @@ import numpy as np
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.project.params import load_part, load_value
-from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.examples import (
@@ -29,13 +28,10 @@ from pipeline_src.report.examples import (
     within,
 )
 from pipeline_src.systems.gomoku_zero.declaration import GomokuShown
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuPlayers, read_numbers
-from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
-from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuPlayers, read_numbers
+from pipeline_src.systems.gomoku_zero.player import PositionView, ZeroView
 
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
-GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
 HEADLINE = "headline"  # Event of the best player's games in the records of both stages
 
 
@@ -45,12 +41,6 @@ def boards(shown: GomokuShown) -> Callable[[Draw], list[Example]]:
     players, numbers = load_part(GomokuPlayers, "gomoku_evaluate"), read_numbers()
     opponent = load_value(str, f"gomoku_evaluate.opponents.{shown.opponent}.player")
     return lambda rng: gomoku_examples(shown, players, opponent, numbers[-1], rng("gomoku"))
-
-
-def growing_boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:
-    """Read the params; see `project.systems.Boards`."""
-    board, simulations = read_boards()[-1], load_value(int, "report_positions.gomoku.simulations")
-    return lambda rng: growing_examples(board, shown.ply, simulations, rng("growing"))
 
 
 def gomoku_examples(
@@ -71,41 +61,16 @@ def gomoku_examples(
     first, second = (ours, opponent) if record.first_name == texts[0] else (opponent, ours)
     made = [_whole(record, first, second)]
     for ply in within(shown.plies, record):
-        state, view = _state(record, ply), net.view(_state(record, ply))
+        state, view = state_of(record, ply), net.view(state_of(record, ply))
         panels = (
-            _panel(state, record, ply, "policy of the net", view.policy, view.win_rate),
-            _searched(state, record, ply, "", view, shown.simulations),
+            panel_of(state, record, ply, "policy of the net", view.policy, view.win_rate),
+            searched(state, record, ply, "", view, shown.simulations),
         )
         caption = f"The game above after {ply} stones. Percentages on empty points are the policy of {ours} and "
         caption += "the search's shares of visits. The move played is outlined in red."
         title = f"After {ply} stones, {panels[0].to_play} to move"
-        made.append(_example("gomoku", f"gomoku-ply-{ply}", title, caption, panels))
+        made.append(example_of("gomoku", f"gomoku-ply-{ply}", title, caption, panels))
     return made
-
-
-def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.random.Generator) -> list[Example]:
-    """Return a position on the largest board with the policies of the carried-over net and of the last one.
-
-    Raises:
-        ZugwerkError: the records or a model are missing, or the records have no game of the best player.
-    """
-    files = BoardFiles(board.size)
-    missing = f"{GROWING_GAMES}: no game of the best player; `dvc repro growing_evaluate` plays them"
-    games = [record for record in read_records(GROWING_GAMES) if record.event == HEADLINE]
-    record = draw_game(games, ply, rng, missing)
-    (ply,) = within([ply], record)
-    state, panels = _state(record, ply), []
-    if board.before:
-        carried = ZeroView(check_model(files.model(0), "growing_board"), 1).view(state)
-        label = f"the {board.before}x{board.before} board's net, carried over"
-        panels.append(_panel(state, record, ply, label, carried.policy, carried.win_rate))
-    view = ZeroView(check_model(files.best, "growing_board"), simulations).view(state)
-    panels.append(_panel(state, record, ply, "the final net", view.policy, view.win_rate))
-    panels.append(_searched(state, record, ply, "the final net, ", view, simulations))
-    title = f"{board.size}x{board.size} after {ply} stones, {panels[0].to_play} to move"
-    caption = "A game of the evaluation. Percentages on empty points are the policies of the net before and after its "
-    caption += "training on this board, and the search's shares of visits. The move played is outlined in red."
-    return [_example("growing", f"growing-ply-{ply}", title, caption, panels)]
 
 
 def _whole(record: GameRecord, first: str, second: str) -> Example:
@@ -113,35 +78,41 @@ def _whole(record: GameRecord, first: str, second: str) -> Example:
     won = "Nobody won" if record.winner in ("draw", None) else f"{SIDES['gomoku'][record.winner == 'second']} won"
     panel = Panel(
         label="all stones, numbered",
-        board=ranks("gomoku", _state(record, len(stones)).board),
+        board=ranks("gomoku", state_of(record, len(stones)).board),
         last=(names[stones[-1]],),
         texts={names[action]: str(number) for number, action in enumerate(stones, 1)},
     )
     caption = f"Black: {first}. White: {second}. {won} after {len(stones)} stones; a ring marks the last one. The "
     caption += "first stones are the opening."
     moves = tuple(names[action] for action in stones)
-    return _example("gomoku", "gomoku-game", f"A whole game: {first} against {second}", caption, [panel], moves)
+    return example_of("gomoku", "gomoku-game", f"A whole game: {first} against {second}", caption, [panel], moves)
 
 
-def _example(
+def example_of(
     system: str, name: str, title: str, caption: str, panels: Sequence[Panel], moves: tuple[str, ...] = ()
 ) -> Example:
+    """An example on a board of Gomoku."""
     panels = tuple(panels)
     return Example(system=system, name=name, title=title, caption=caption, game="gomoku", panels=panels, moves=moves)
 
 
-def _state(record: GameRecord, ply: int) -> GomokuState:
+def state_of(record: GameRecord, ply: int) -> GomokuState:
+    """The position of a game after ``ply`` stones."""
     return reduce(gomoku.play, record.actions[:ply], gomoku.initial_state(record.height, record.variant))
 
 
-def _searched(
+def searched(
     state: GomokuState, record: GameRecord, ply: int, prefix: str, view: PositionView, simulations: int
 ) -> Panel:
+    """A panel with a search's shares of visits."""
     label = f"{prefix}visits of {simulations} simulations"
-    return _panel(state, record, ply, label, view.visits, view.win_rate_searched)
+    return panel_of(state, record, ply, label, view.visits, view.win_rate_searched)
 
 
-def _panel(state: GomokuState, record: GameRecord, ply: int, label: str, shares: np.ndarray, win_rate: float) -> Panel:
+def panel_of(
+    state: GomokuState, record: GameRecord, ply: int, label: str, shares: np.ndarray, win_rate: float
+) -> Panel:
+    """A position after ``ply`` stones of a game, with shares of the cells [N], the last stone and the next one."""
     names = square_names("gomoku", record.height)
     heat = heat_map(names, shares)
     return Panel(

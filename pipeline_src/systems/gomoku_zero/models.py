@@ -10,22 +10,22 @@ import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
-from pipeline_src.learning.torch_state import save_torch
-from pipeline_src.search.gomoku.line_net import TABLE, read_table
-from pipeline_src.systems.gomoku_zero.backends import ModelInfo
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table
+from pipeline_src.learning.torch_state import save_torch, torch_threads
+from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
 from pipeline_src.systems.gomoku_zero.nets import (
+    LinesConfig,
+    LinesNet,
     Normed,
     PlainConfig,
     PlainNet,
@@ -33,8 +33,13 @@ from pipeline_src.systems.gomoku_zero.nets import (
     ResidualNet,
     UniformConfig,
     UniformNet,
+    from_table,
+    tabulate,
 )
-from pipeline_src.systems.gomoku_zero.params import GomokuNet, StartModel
+from pipeline_src.systems.gomoku_zero.params import GomokuNet, ModelInfo, StartModel
+
+if TYPE_CHECKING:  # it opens the models
+    from pipeline_src.systems.gomoku_zero.evaluator import Answer, Planes
 
 ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet
@@ -181,6 +186,16 @@ def _train_on(path: Path, wanted: ZeroConfig) -> ZeroNet:
         raise ZugwerkError(f"{path}: {error}") from None
 
 
+def export_table(model: ZeroModel, path: Path) -> None:
+    """Write the table of a model with a line net.
+
+    Raises:
+        ZugwerkError: a weight is not a finite number.
+    """
+    net: Any = model.net
+    write_table(path, tabulate(net), vars(info_of(model)))
+
+
 def export_onnx(model: ZeroModel) -> bytes:
     """The model's net as an ONNX file; the same weights give the same bytes.
 
@@ -260,3 +275,105 @@ def _normed(graph: OnnxGraph, x: str, layer: Normed) -> str:
 def _signed(graph: OnnxGraph, positions: int) -> str:
     chosen = [graph.constant(np.array([plane])) for plane in (0, positions)]
     return graph.add("Sub", [graph.add("Gather", ["planes", plane], axis=1) for plane in chosen])
+
+
+# A net in torch: on the CPU, in float32 or bf16, and on a GPU in bf16 with one CUDA graph for each batch in flight.
+
+
+class TorchBackend:
+    """`Backend` on the CPU: channels last, no autograd, batch norms folded into the convolutions."""
+
+    dtype: type[np.float32] | type[np.uint8] = np.float32
+
+    def __init__(self, model: ZeroModel, threads: int = 1, bf16: bool = False) -> None:
+        """``threads`` is the number of torch's threads here only; ``bf16`` is the net's type."""
+        self.info = info_of(model)
+        self.type = torch.bfloat16 if bf16 else torch.float32
+        self.net = folded(model.net).to(self.type, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.threads = threads
+
+    def run(self, planes: "Planes") -> "Answer":
+        """See `Backend`."""
+        with torch_threads(self.threads):
+            with torch.inference_mode():
+                logits, values = self.net(torch.from_numpy(planes).to(self.type))
+            return logits.float().numpy(), values.float().numpy()
+
+    submit = run
+
+    def wait(self, handle: "Answer") -> "Answer":
+        """See `Backend`."""
+        return handle
+
+
+WARM_UP = 3  # Runs before a graph is captured, in which cuDNN chooses its algorithms
+
+
+class _Slot(NamedTuple):
+    """Memory and graph of one batch in flight. Planes cross to the GPU as bytes, a quarter of their floats."""
+
+    planes: Tensor  # Pinned uint8 [B, C, H, W]
+    logits: Tensor  # Pinned float32 [B, N]
+    values: Tensor  # Pinned float32 [B]
+    stream: torch.cuda.Stream
+    graph: torch.cuda.CUDAGraph
+    done: torch.cuda.Event
+
+
+class CudaBackend:
+    """`Backend` on the first GPU. Made for two batches in flight; a slot is made for each that is needed at a time."""
+
+    dtype: type[np.float32] | type[np.uint8] = np.uint8
+
+    def __init__(self, model: ZeroModel) -> None:
+        """Move a copy of the net to the GPU.
+
+        Raises:
+            ZugwerkError: there is no GPU that torch can use.
+        """
+        if not torch.cuda.is_available():
+            raise ZugwerkError("torch sees no GPU here; use another backend: onnx or torch")
+        self.info = info_of(model)
+        self.net = folded(model.net).to("cuda", torch.bfloat16, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._free: dict[int, list[_Slot]] = {}
+
+    def run(self, planes: "Planes") -> "Answer":
+        """See `Backend`."""
+        return self.wait(self.submit(planes))
+
+    def submit(self, planes: "Planes") -> _Slot:
+        """See `Backend`."""
+        free = self._free.setdefault(len(planes), [])
+        slot = free.pop() if free else self._new_slot(planes.shape)
+        slot.planes.numpy()[:] = planes
+        with torch.cuda.stream(slot.stream):
+            slot.graph.replay()
+            slot.done.record(slot.stream)
+        return slot
+
+    def wait(self, handle: _Slot) -> "Answer":
+        """See `Backend`."""
+        handle.done.synchronize()
+        self._free[len(handle.planes)].append(handle)
+        return handle.logits.numpy(), handle.values.numpy()
+
+    def _new_slot(self, shape: tuple[int, ...]) -> _Slot:
+        """The copies there and back are part of the graph."""
+        rows, cells = shape[0], self.info.height * self.info.width
+        planes = torch.zeros(shape, dtype=torch.uint8, pin_memory=True)
+        logits, values = torch.zeros(rows, cells, pin_memory=True), torch.zeros(rows, pin_memory=True)
+        stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()  # type: ignore[no-untyped-call]
+
+        def forward() -> None:
+            there = planes.to("cuda", non_blocking=True)
+            found = self.net(there.to(torch.bfloat16))
+            logits.copy_(found[0].float(), non_blocking=True)
+            values.copy_(found[1].float(), non_blocking=True)
+
+        with torch.inference_mode(), torch.cuda.stream(stream):
+            for _ in range(WARM_UP):
+                forward()
+            stream.synchronize()
+            with torch.cuda.graph(graph, stream=stream):
+                forward()
+        return _Slot(planes, logits, values, stream, graph, torch.cuda.Event())  # type: ignore[no-untyped-call]

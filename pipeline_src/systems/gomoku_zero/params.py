@@ -1,9 +1,10 @@
-"""Params of Gomoku by self-play: board and rules, net, self-play, training, gate and generations.
+"""Params of Gomoku by self-play: board and rules, net, self-play, training, gate and generations; and their files.
 
 Sections ``gomoku_*`` are read by this system; growing boards read the same models from sections of their own.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -349,6 +350,45 @@ def wanted(count: int) -> dict[str, dict[str, str]]:
     return {f"{n:02d}": {"before": f"{n - 1:02d}"} for n in range(2, count + 1)}
 
 
+ARTIFACTS = Path("artifacts")
+
+
+class GenerationFiles:
+    """The files of one generation; the first is number 1."""
+
+    def __init__(self, number: int, artifacts: Path = ARTIFACTS) -> None:
+        self.number, self.name, self.artifacts = number, f"{number:02d}", artifacts
+        self.games = artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"  # Records of the self-play games
+        self.gate_games = artifacts / "records/gomoku/gate" / f"{self.name}.parquet"  # Of those against the best player
+        self.window = artifacts / "samples/gomoku" / self.name  # The replay window: the games it trained on
+        self.models = artifacts / "models/gomoku" / self.name  # Folder of the models
+        self.model = self.models / "model.pt"  # The net that this generation trained, whether or not it became the best
+        self.best = self.models / "best.pt"  # The best player after this generation's gate
+        self.learner = self.models / "learner.pt"  # State of the optimizer
+        self.report = artifacts / "reports/gomoku/generations" / f"{self.name}.json"  # Metrics
+        self.curves = self.report.with_suffix(".csv")  # Losses by step
+        self.timings = self.report.with_suffix(".timings.json")
+        """Seconds, hardware and the key of the generation's inputs. Written last, and not an output of the graph."""
+
+    @property
+    def before(self) -> "GenerationFiles | None":
+        """The generation before, None for the first one."""
+        return GenerationFiles(self.number - 1, self.artifacts) if self.number > 1 else None
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """Description of a model: its game, its board and its input."""
+
+    game: str
+    variant: str
+    version: int  # Version of the game's rules
+    kind: str
+    height: int
+    width: int
+    positions: int  # Number of positions of history in its planes
+
+
 class Setting(Params):
     """All params of a generation."""
 
@@ -419,11 +459,6 @@ def _read_net(section: str, path: Path) -> GomokuNet:
     """A net with the sizes of its kind; those of other kinds are not read."""
     kind = load_part(NetKind, section, path).kind
     return load_part(GomokuNet, section, path, ["kind", "positions", kind])
-
-
-# Params of the matches that measure the nets of Gomoku.
-#
-# They are separate from `params`, so that a changed match does not train any net again.
 
 
 BEST = "best"  # Name of the best player after the last generation; the models are called by their generation's number

@@ -29,10 +29,9 @@ from pipeline_src.learning.fit import Curves, Share, fit, own_folder, share, sum
 from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.project.code import digest
-from pipeline_src.systems.gomoku_zero.files import Work
 from pipeline_src.systems.gomoku_zero.models import load_model, make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
-from pipeline_src.systems.gomoku_zero.window import Positions, open_window, positions
+from pipeline_src.systems.gomoku_zero.self_play import Positions, Round, open_window, positions
 
 # The optimizer of a generation's training, its state, and the file in which the next generation finds that.
 
@@ -377,37 +376,36 @@ def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, re
     return name.hexdigest()[:16]
 
 
-def learn(work: Work) -> None:
+def learn(own: Round) -> None:
     """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
 
     The first round begins with fresh weights or with a given model, every other one with the net that the previous
     round trained, whether or not that became the best player.
     """
-    setting, made = work.setting, work.made
-    size = setting.game.size_of(work.number)
+    setting, before = own.setting, own.before
     torch.set_num_threads(setting.train.threads)  # the weights depend on it
-    seen = positions(open_window(made.window), setting.net.positions)
-    learner = load_learner(work.before.learner) if work.before else None
-    begins = work.before.model if work.before else work.start
+    seen = positions(open_window(own.window), setting.net.positions)
+    config = make_config(setting.net, own.size, own.size)
+    begins = before.model if before else own.start
     if begins:
         net: Any = load_model(begins).net
         if setting.net.kind == "lines":
-            net.config = make_config(setting.net, size, size)
+            net.config = config
     else:
         torch.manual_seed(setting.seed * 1009 + streams.FIRST_NET)
-        net = make_net(make_config(setting.net, size, size))
+        net = make_net(config)
     trained = train_generation(
         net,
         seen,
         setting.train,
         seed=setting.seed,
-        generation=work.number,
-        count=work.count,
-        folder=work.folder / "training",
-        learner_state=learner,
+        generation=own.files.number,
+        count=own.count,
+        folder=own.folder / "training",
+        learner_state=load_learner(before.learner) if before else None,
     )
-    save_model(made.model, net, variant=setting.game.variant)
-    save_learner(made.learner, trained.learner_state)
-    write_table(work.folder / "curves.csv", trained.rows)
-    write_json(work.folder / "train_result.json", trained.metrics)
-    write_json(work.folder / "training.json", trained.timings)
+    save_model(own.model, net, variant=setting.game.variant)
+    save_learner(own.learner, trained.learner_state)
+    write_table(own.folder / "curves.csv", trained.rows)
+    write_json(own.folder / "train_result.json", trained.metrics)
+    write_json(own.folder / "training.json", trained.timings)

@@ -4,7 +4,9 @@ The modules of the published claims correspond to functions: network building to
 training to `run_generation`, convergence to `has_converged`.
 """
 
+import argparse
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,14 +18,41 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
-from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, GenerationFiles
+from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.generation import make_key, run_generation
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroNet, load_model, make_config, make_net, save_model
-from pipeline_src.systems.gomoku_zero.params import Setting
-from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingConvergence
+from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GenerationFiles, Setting, setting_for
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingConvergence, read_board
 
+WORK = Path("work/growing")  # Folder of unfinished boards
+BACKWARD = 2  # Computing of a backward pass, as a multiple of the forward pass's
 HIDDEN = {"plain": ("trunk.",), "residual": ("stem.", "blocks.", "norm.")}
 """By kind of net: how the names of its hidden layers begin, which know nothing of the board's size."""
+
+
+def main(*options: str) -> None:
+    """Stage growing_board: self-play on one of the growing boards, from the best net of the next smaller one.
+
+    Reads ``artifacts/models/growing/<smaller>/best.pt``, or the last net there if none passed the gate; writes the
+    files of `BoardFiles`. Killed and run again, it resumes where it was.
+
+    Raises:
+        ZugwerkError: bad params, no such board, or the smaller board's files are missing or damaged.
+    """
+    parser = argparse.ArgumentParser(description="Play and train on one of the growing boards.")
+    parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")
+    parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
+    given = parser.parse_args(options)
+    board, begun = read_board(given.size), time.perf_counter()
+    done = grow(
+        board,
+        setting_for(board.size, board.variant),
+        load(GrowingConvergence, "growing_convergence"),
+        load(Parallel, "parallel"),
+        go_on=lambda: given.minutes is None or time.perf_counter() - begun < 60 * given.minutes,
+    )
+    if not done:
+        raise ZugwerkError(f"the {given.minutes:g} minutes are over; run the same command again to go on")
 
 
 def carry_over(small: ZeroNet, config: ZeroConfig) -> ZeroNet:
@@ -82,10 +111,6 @@ def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bo
 
 def _loss(span: Sequence[Progress]) -> float:
     return sum(one.loss for one in span) / len(span)
-
-
-WORK = Path("work/growing")  # Folder of unfinished boards
-BACKWARD = 2  # Computing of a backward pass, as a multiple of the forward pass's
 
 
 def grow(

@@ -24,8 +24,7 @@ from pipeline_src.project.params import (
     read_tree,
     read_value,
 )
-from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
-from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, GomokuOpenings, Side
+from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GomokuBoard, GomokuGame, GomokuOpenings, Side
 
 FIRST, SECTION = "growing_first", "growing_larger"
 """The smallest board; and each larger board by its size, of which dvc.yaml makes a stage."""
@@ -149,11 +148,6 @@ class BoardFiles:
     def model(self, generation: int) -> Path:
         """Return the path of a generation's net; 0 is the net at the start of the first generation."""
         return self.models / f"{generation:02d}.pt"
-
-
-# Params of the matches that measure growing boards.
-#
-# They are separate from `params`, so that a changed match does not train any net again.
 
 
 class GrowingEvaluateParams(Params):

@@ -21,8 +21,8 @@ from pipeline_src.report.examples import (
     square_names,
     within,
 )
-from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library import load
+from pipeline_src.systems.joseki.patterns import BOARD
 from pipeline_src.systems.joseki.recommend import recommend
 
 GAMES = Path("artifacts/records/joseki/games.parquet")

@@ -9,7 +9,7 @@ from pipeline_src.records.crawl_params import WantedGames
 
 
 class JosekiCrawlParams(WantedGames):
-    """The Go games to fetch from LittleGolem, by hand: ``python -m pipeline_src.stages.joseki_crawl``."""
+    """The Go games to fetch from LittleGolem, by hand: ``python -m pipeline_src.stage systems.joseki.crawl``."""
 
 
 class MadeGames(Params):

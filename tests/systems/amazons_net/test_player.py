@@ -27,7 +27,7 @@ from pipeline_src.systems.amazons_net.nets import (
 from pipeline_src.systems.amazons_net.player import BATCH, NetsPlayer, open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, export_onnx
 from tests.players.positions import positions, random_states, small_nets, small_residual
-from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.gomoku_zero.small import SMALL, fresh
 
 
 def player_of(nets, batch=BATCH, temperature=0.0):

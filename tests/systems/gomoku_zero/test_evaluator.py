@@ -1,3 +1,5 @@
+"""Input planes, priors and backends of a net as a search's evaluator."""
+
 import importlib.util
 import subprocess
 import sys
@@ -9,11 +11,32 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku import from_fen
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, open_evaluator, resolve
+from pipeline_src.learning.symmetry import COUNT, board_maps
+from pipeline_src.systems.gomoku_zero.evaluator import (
+    Backend,
+    BackendName,
+    Synchronous,
+    ZeroEvaluator,
+    legal_priors,
+    open_backend,
+    open_evaluator,
+    plane_count,
+    resolve,
+    zero_planes,
+)
 from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model
-from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
+from tests.systems.gomoku_zero.small import (
+    SMALL,
+    model,
+    random_game,
+    slow_planes,
+    some_planes,
+    stacked,
+    states_of,
+    unfinished,
+)
 
 CONFIG = SMALL["plain"]
 BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
@@ -26,18 +49,13 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 def positions(count: int, seed: int = 0) -> tuple[GomokuState, np.ndarray, np.ndarray]:
     """Stacked states of random play on 6x6, their legal steps int32 [B, 36], their numbers [B]."""
-    rng, states = np.random.default_rng(seed), []
-    while len(states) < count:
-        state = gomoku.initial_state(6)
-        while gomoku.winner(state) is None:
-            states.append(state)
-            state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+    rng, states = np.random.default_rng(seed), list(unfinished(6, 3, seed))
     chosen = [states[i] for i in rng.choice(len(states), count, replace=False)]
     steps, counts = np.zeros((count, 36), np.int32), np.zeros(count, np.int32)
     for b, state in enumerate(chosen):
         legal = gomoku.legal_actions(state)
         steps[b, : len(legal)], counts[b] = legal, len(legal)
-    return GomokuState(*(np.stack(arrays) for arrays in zip(*chosen, strict=True))), steps, counts
+    return stacked(chosen), steps, counts
 
 
 def rows(batch: tuple[GomokuState, np.ndarray, np.ndarray], which: np.ndarray) -> tuple:
@@ -191,3 +209,79 @@ def test_a_changed_model_is_opened_again(tmp_path: Path) -> None:
         assert open_evaluator(tmp_path / "best.pt", "torch", 8) is evaluate
         found.append(evaluate(states, steps, counts)[1])
     assert not np.allclose(*found)
+
+
+def planes_of(states: list[GomokuState], positions: int, dtype: type = np.float32) -> np.ndarray:
+    height, width = states[0].board.shape
+    out = np.full((len(states), plane_count(positions), height, width), 7, dtype)
+    zero_planes(stacked(states), positions, out)
+    return out
+
+
+def game(seed: int) -> list[int]:
+    return random_game(np.random.default_rng(seed), 9, "freestyle")[0][:40]
+
+
+@pytest.mark.parametrize("positions", [1, 2, 5])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_planes_are_the_boards_of_the_last_plies(positions: int, dtype: type) -> None:
+    for seed in range(4):
+        states = states_of(game(seed))
+        planes = planes_of(states, positions, dtype)
+        assert planes.dtype == dtype
+        for ply in range(len(states)):
+            assert (planes[ply] == slow_planes(states, ply, positions)).all()
+
+
+def test_position_without_history_repeats_its_board() -> None:
+    known = states_of(game(3)[:12])[-1]
+    state = from_fen(gomoku.to_fen(known))
+    planes = planes_of([state], 5)[0]
+    for k in range(5):
+        assert (planes[k] == (state.board == 1)).all()
+        assert (planes[5 + k] == (state.board == 2)).all()
+    after = gomoku.play(state, int(gomoku.legal_actions(state)[0]))
+    later = planes_of([after], 5)[0]
+    assert (later[5:10].sum((1, 2)) == [7, 6, 6, 6, 6]).all()  # one ply is known, and only one
+    assert (later[:5].sum((1, 2)) == 6).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planes_turn_with_the_board(seed: int) -> None:
+    actions, maps = game(seed), board_maps(9)
+    planes = planes_of([states_of(actions)[-1]], 3)[0]
+    for g in range(COUNT):
+        there = np.argsort(maps[g])  # cell s of the board goes to cell there[s] of the board under g
+        turned = planes_of([states_of([int(there[action]) for action in actions])[-1]], 3)[0]
+        assert (turned.reshape(7, 81) == planes.reshape(7, 81)[:, maps[g]]).all()
+
+
+def test_another_shape_is_refused() -> None:
+    states = stacked([gomoku.initial_state(9)])
+    for positions, shape in ((2, (1, 4, 9, 9)), (2, (2, 5, 9, 9)), (2, (1, 5, 9, 8)), (0, (1, 1, 9, 9))):
+        with pytest.raises(ZugwerkError, match="history"):
+            zero_planes(states, positions, np.empty(shape, np.float32))
+
+
+def test_priors_are_the_softmax_over_legal_steps() -> None:
+    rng = np.random.default_rng(0)
+    logits = (rng.normal(size=(3, 20)) * 30).astype(np.float32)
+    steps, counts = np.full((2, 6), 99, np.int32), np.array([4, 6], np.int32)
+    for b in range(2):
+        steps[b, : counts[b]] = rng.choice(20, counts[b], replace=False)
+    out = np.full((2, 6), 9, np.float32)
+    legal_priors(logits, steps, counts, out)
+    for b in range(2):
+        weights = np.exp(logits[b, steps[b, : counts[b]]].astype(float) - logits[b].max())
+        np.testing.assert_allclose(out[b, : counts[b]], weights / weights.sum(), rtol=1e-5)
+        assert (out[b, counts[b] :] == 0).all()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_broken_net_is_reported(number: float) -> None:
+    logits, steps = np.zeros((1, 4), np.float32), np.arange(3, dtype=np.int32)[None]
+    logits[0, 1] = number
+    with pytest.raises(ZugwerkError, match="not finite"):
+        legal_priors(logits, steps, np.array([3], np.int32), np.empty((1, 3), np.float32))
+    logits[0, 3], logits[0, 1] = number, 0  # not a legal step
+    legal_priors(logits, steps, np.array([3], np.int32), np.empty((1, 3), np.float32))

@@ -1,3 +1,5 @@
+"""Whole generations: files, kills, damage, and the params."""
+
 import hashlib
 import os
 import shutil
@@ -9,22 +11,21 @@ from pathlib import Path
 import pytest
 import torch
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import gomoku_cycle
-from pipeline_src.systems.gomoku_zero import generation as made
-from pipeline_src.systems.gomoku_zero.evaluator import export_table
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero import generation
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.lines import from_table, tabulate
-from pipeline_src.systems.gomoku_zero.models import load_model, load_start
-from pipeline_src.systems.gomoku_zero.params import StartModel, read_setting
-from pipeline_src.systems.gomoku_zero.window import open_window
-from tests.run_stage import check_kill, split_at_random
-from tests.systems.gomoku_zero.settings import change, write_params
+from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start
+from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuTrainParams, StartModel, read_setting
+from pipeline_src.systems.gomoku_zero.self_play import open_window
+from tests.run_stage import check_kill, split_at_random, stage_command
+from tests.systems.gomoku_zero.small import SECTION, change, params, write_params
 
 ROOT = Path(__file__).parents[3]
 ONE, TWO = Parallel(workers=1), Parallel(workers=2)
@@ -119,14 +120,14 @@ def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
 
 @pytest.mark.parametrize("phase", ["play_round", "learn", "play_gate", "_publish"])
 def test_work_before_a_failure_is_kept(undisturbed, first, setting, monkeypatch, phase):
-    whole = getattr(made, phase)
+    whole = getattr(generation, phase)
 
     def torn(*args):
         if phase != "_publish":
             whole(*args)  # done, but not yet marked so
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(made, phase, torn)
+    monkeypatch.setattr(generation, phase, torn)
     with pytest.raises(KeyboardInterrupt):
         run_generation(2, setting, ONE, Path("artifacts"))
     assert not GenerationFiles(2).timings.exists()
@@ -134,14 +135,14 @@ def test_work_before_a_failure_is_kept(undisturbed, first, setting, monkeypatch,
     games = journal.read_bytes()
     assert games.count(b"\n") == 1 + 10
 
-    monkeypatch.setattr(made, phase, whole)
-    publish = made._publish
+    monkeypatch.setattr(generation, phase, whole)
+    publish = generation._publish
 
     def look(*args):
         assert journal.read_bytes() == games  # no game was played again
         publish(*args)
 
-    monkeypatch.setattr(made, "_publish", look)
+    monkeypatch.setattr(generation, "_publish", look)
     run_generation(2, setting, ONE, Path("artifacts"))
     assert contents("artifacts") == contents(undisturbed)
 
@@ -182,7 +183,7 @@ def test_a_damaged_generation_before_is_named(first, setting, name):
         run_generation(2, setting, ONE, Path("artifacts"))
     assert not GenerationFiles(2).timings.exists()
     path.unlink()
-    with pytest.raises(ZugwerkError, match=f"{path}.*run the one before it first"):
+    with pytest.raises(ZugwerkError, match=f"{path}.*`dvc repro` makes the one before it"):
         run_generation(2, setting, ONE, Path("artifacts"))
 
 
@@ -240,7 +241,7 @@ def test_workers_units_and_stops_between_rounds_change_no_byte(grown, project, m
     setting = read_setting(write_params(project, **LINES))
     run_generation(1, setting, parallel, Path("artifacts"))
     split_at_random(monkeypatch)
-    calls, whole = [], made.learn
+    calls, whole = [], generation.learn
 
     def torn(work):
         whole(work)
@@ -248,7 +249,7 @@ def test_workers_units_and_stops_between_rounds_change_no_byte(grown, project, m
         if calls == [0, 1]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(made, "learn", torn)
+    monkeypatch.setattr(generation, "learn", torn)
     with pytest.raises(KeyboardInterrupt):
         run_generation(2, setting, ONE, Path("artifacts"))
     run_generation(2, setting, ONE, Path("artifacts"))
@@ -294,14 +295,9 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
 
 
 def command(project):
-    return subprocess.Popen(
-        [sys.executable, "-m", "pipeline_src.stages.gomoku_cycle"],
-        cwd=project,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = stage_command("systems.gomoku_zero.generation:cycle")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(words, cwd=project, env=os.environ | {"PYTHONPATH": str(ROOT)}, **pipes)
 
 
 @pytest.mark.slow
@@ -320,8 +316,7 @@ def test_cycle_killed_halfway_resumes_to_the_same_bytes(undisturbed, project, mo
             killed.kill()
         killed.communicate()
     assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
-    monkeypatch.setattr(sys, "argv", ["gomoku_cycle"])
-    gomoku_cycle.main()
+    generation.cycle()
     assert "generation 01 (there already)" in capsys.readouterr().out
     assert contents(project / "artifacts") == contents(undisturbed)
     assert not list(project.glob("work/gomoku/*"))
@@ -333,8 +328,8 @@ def test_full_disk_leaves_no_partial_generation(project):
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
-        "from pipeline_src.stages import gomoku_cycle; from pipeline_src.errors import run_main;"
-        "import sys; sys.argv = ['gomoku_cycle']; run_main(gomoku_cycle.main)"
+        "from pipeline_src.errors import run_main; from pipeline_src.stage import main_of;"
+        "run_main(main_of('systems.gomoku_zero.generation:cycle'))"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=project, env=env, capture_output=True, text=True)
@@ -342,3 +337,63 @@ def test_full_disk_leaves_no_partial_generation(project):
     assert "File too large" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((project / "artifacts").rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"window": 15}, "window 15 is smaller than batch 16"),
+        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay is for adamw only"),
+        ({"schedule": {"soon": 0.5}}, "schedule: soon"),
+        ({"schedule": {"02": 0.5}}, "schedule: write generation 2 without leading zeros, not 02"),
+        ({"schedule": {3: 0.0}}, "schedule.3 must be above 0"),
+    ],
+)
+def test_params_that_make_no_sense_are_refused(tmp_path, changed, why):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml12.dump({"gomoku_train": {**SECTION, **changed}}))
+    with pytest.raises(ZugwerkError, match=f"gomoku_train.*{why}"):
+        load(GomokuTrainParams, "gomoku_train", path)
+
+
+def test_the_schedule_is_read_by_generation(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml12.dump({"gomoku_train": {**SECTION, "schedule": {10: 0.5, 9: 0.25}}}))
+    found = load(GomokuTrainParams, "gomoku_train", path)
+    assert [found.rate(n) / 5e-3 for n in (1, 8, 9, 10, 28)] == [1, 1, 0.25, 0.5, 0.5]
+
+
+def test_steps_count_the_new_positions():
+    assert params(passes=4.0, batch=256).steps(6400) == 100
+    assert params(passes=0.5, batch=100).steps(1000) == 5
+    assert params().steps(0) == 1
+
+
+START = {"file": "model.pt", "sha256": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"gomoku_game": {"smaller": {"size": 4, "generations": 1}}}, "smaller needs net.kind: lines; a plain net"),
+        ({"gomoku_game": {"size": 9, "variant": "freestyle-6"}, "gomoku_net": {"kind": "lines"}}, "that takes 11"),
+        (
+            {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
+            "smaller needs gate.always",
+        ),
+        ({"gomoku_game": {"start": START | {"sha256": "0"}}}, "gomoku_game.start.sha256"),
+        ({"gomoku_self_play": {"rounds": 3}}, "rounds must divide games, 10"),
+        ({"gomoku_self_play": {"simulatoins": 8}}, "gomoku_self_play.simulatoins: unknown key"),
+        ({"gomoku_game": {"size": 4, "variant": "freestyle"}}, "gomoku_game: a line of 5 .* does not fit"),
+        ({"gomoku_game": {"size": 2}}, "gomoku_game: size must be 3 to 25"),
+        ({"gomoku_train": {"window": 8}}, "gomoku_train: window 8 is smaller than batch 16"),
+        ({"gomoku_gate": {"games": 5}}, "gomoku_gate: games must be even"),
+        (
+            {"gomoku_game": {"variant": "freestyle-6", "size": 9}, "gomoku_self_play": {"fours": 40}},
+            "self_play.fours: the search by fours knows lines of 3 to 5, not of 6",
+        ),
+    ],
+)
+def test_sections_that_contradict_each_other_are_refused(tmp_path, sections, message):
+    with pytest.raises(ZugwerkError, match=message):
+        read_setting(write_params(tmp_path, **sections))

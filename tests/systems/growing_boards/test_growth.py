@@ -1,3 +1,5 @@
+"""Growing boards: carried-over nets, convergence, params, and the stages on 4x4 and 5x5."""
+
 import dataclasses
 import shutil
 from pathlib import Path
@@ -9,10 +11,13 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.params import build
 from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig, UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.params import setting_for
+from pipeline_src.systems.growing_boards import evaluate as growing_evaluate
+from pipeline_src.systems.growing_boards import growth
 from pipeline_src.systems.growing_boards.growth import (
     Progress,
     _progress,
@@ -21,9 +26,17 @@ from pipeline_src.systems.growing_boards.growth import (
     has_converged,
     multiply_adds,
 )
-from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence
-from tests.systems.gomoku_zero.nets import fresh, some_planes
-from tests.systems.gomoku_zero.settings import SECTIONS
+from pipeline_src.systems.growing_boards.params import (
+    CURVE,
+    BoardFiles,
+    GrowingBoard,
+    GrowingConvergence,
+    GrowingEvaluateParams,
+    read_board,
+    read_boards,
+)
+from tests.run_stage import check_kill
+from tests.systems.gomoku_zero.small import SECTIONS, fresh, some_planes
 from tests.systems.gomoku_zero.test_generation import contents
 
 PLAIN = PlainConfig(height=6, width=6, positions=1, filters=(5, 7), signed=True)
@@ -285,3 +298,158 @@ def test_another_net_does_not_grow(undisturbed, project):
     with pytest.raises(ZugwerkError, match="another shape than on the smaller board"):
         grow(LARGE, setting, NEVER, ONE)
     assert Path("artifacts/models/growing/5/best.pt").exists()  # what was there is left alone
+
+
+FIRST = {"size": 6, "generations": 3, "variant": "exact"}
+
+
+def write_boards(path, larger, first=FIRST):
+    path = path / "params.yaml"
+    path.write_text(yaml12.dump({"growing_first": first, "growing_larger": larger}))
+    return path
+
+
+def test_boards_in_their_order(tmp_path):
+    larger = {"9": {"before": "6", "generations": 4}, "15": {"before": "9", "generations": 5}}
+    assert read_boards(write_boards(tmp_path, larger)) == [
+        GrowingBoard(6, None, 3, "exact"),
+        GrowingBoard(9, 6, 4, "exact"),
+        GrowingBoard(15, 9, 5, "exact"),
+    ]
+    assert read_boards(write_boards(tmp_path, {})) == [GrowingBoard(6, None, 3, "exact")]
+
+
+@pytest.mark.parametrize(
+    ("larger", "complaint"),
+    [
+        (None, "growing_larger: expected boards by size"),
+        (
+            {"9": {"before": "7", "generations": 4}},
+            'growing_larger.9: expected a board larger than 6, with before: "6"',
+        ),
+        ({"5": {"before": "6", "generations": 4}}, "growing_larger.5: expected a board larger than 6"),
+        ({"big": {"before": "6", "generations": 4}}, "growing_larger.big: expected a board larger than 6"),
+        ({"9": {"before": "6", "generations": 0}}, "growing_larger.9: generations must be at least 1"),
+        ({"9": {"before": "6"}}, "growing_larger.9.generations: missing"),
+        ({"99": {"before": "6", "generations": 4}}, "growing_larger.99: size must be"),
+    ],
+)
+def test_ungrowable_params_are_refused_by_key(tmp_path, larger, complaint):
+    with pytest.raises(ZugwerkError) as error:
+        read_boards(write_boards(tmp_path, larger))
+    assert complaint in str(error.value)
+    assert "params.yaml" in str(error.value)
+
+
+def test_the_first_board_is_checked_too(tmp_path):
+    with pytest.raises(ZugwerkError, match="growing_first: size must be"):
+        read_boards(write_boards(tmp_path, {}, {"size": 2, "generations": 1}))
+
+
+def test_one_board_is_read_without_the_sections_of_the_others(tmp_path):
+    larger = {"9": {"before": "6", "generations": 4}, "15": {"before": "9"}}  # the last one is malformed
+    path = write_boards(tmp_path, larger)
+    assert read_board(6, path) == GrowingBoard(6, None, 3, "exact")
+    assert read_board(9, path) == GrowingBoard(9, 6, 4, "exact")
+    with pytest.raises(ZugwerkError, match=r"growing_larger\.15\.generations: missing"):
+        read_board(15, path)
+    with pytest.raises(ZugwerkError, match=r"no board of size 7; it has: 6, 9, 15"):
+        read_board(7, path)
+
+
+def test_there_are_openings_for_all_pairs():
+    def read(count):
+        values = {"pairs": 5, "rated_pairs": 6, "openings": {"count": count}}
+        return build(GrowingEvaluateParams, values, "growing_evaluate", "params.yaml")
+
+    assert read(6).openings.count == 6
+    with pytest.raises(ZugwerkError, match=r"openings\.count must be at least 6: each is played once"):
+        read(5)
+
+
+# The stages of growing boards on 4x4 and 5x5, from fresh weights to the figures.
+
+
+CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in ("net", "self_play", "train", "gate")}
+EVALUATE = {
+    "opponent": "mcts:playouts=20",
+    "pairs": 2,
+    "every": 2,
+    "rated_pairs": 1,
+    "simulations": 6,
+    "openings": {"count": 2, "plies": 2, "area": 0, "judge": "alphabeta:depth=1", "bound": 1000.0},
+}
+
+
+@pytest.fixture
+def staged(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write()
+    return tmp_path
+
+
+def write(**changed):
+    tree = {
+        "seed": 3,
+        "parallel": {"workers": 1},
+        "growing_first": {"size": 5, "variant": "freestyle-4", "generations": 1},
+        "growing_larger": {"6": {"before": "5", "generations": 2}},
+        "growing_convergence": {"span": 2},
+        **CYCLE,
+        "growing_evaluate": EVALUATE,
+    }
+    with open("params.yaml", "w", encoding="utf-8") as file:
+        file.write(yaml12.dump({**tree, **changed}))
+
+
+def test_from_fresh_weights_to_the_figures(staged, monkeypatch):
+    growth.main("--size", "5")
+    growth.main("--size", "6")
+    growing_evaluate.main()
+    found = read_json("artifacts/reports/growing/evaluate.json")
+    boards = [read_json(BoardFiles(size).report) for size in (5, 6)]
+    assert (found["sizes"], found["largest"], found["generations"]) == (2, 6, 3)
+    assert found["multiply_adds_in_all"] == boards[0]["multiply_adds"] + boards[1]["multiply_adds"]
+    assert found["score_vs_mcts1000"]["n"] == 4
+    strength = read_table("artifacts/reports/growing/strength.csv")
+    assert [row["generation"] for row in strength] == ["0", "2"]
+    assert int(strength[0]["multiply_adds"]) == boards[0]["multiply_adds"]
+    losses = read_table("artifacts/reports/growing/losses.csv")
+    assert [(row["size"], row["generation"]) for row in losses] == [("5", "1"), ("6", "1"), ("6", "2")]
+    games = read_records("artifacts/records/growing/matches.parquet")
+    assert [game.event for game in games] == ["headline"] * 4 + ["rated"] * 4
+    best = read_table("artifacts/reports/growing/strength.csv")
+    assert {row["n"] for row in best} == {"2"}
+
+    def evaluate():
+        growing_evaluate.main()
+        return [
+            (staged / "artifacts/reports/growing" / name).read_bytes() for name in ("evaluate.json", "strength.csv")
+        ]
+
+    before = evaluate()
+    check_kill(monkeypatch, evaluate)
+    assert evaluate() == before
+
+
+def test_a_board_that_params_do_not_have(staged):
+    with pytest.raises(ZugwerkError, match=r"params\.yaml has no board of size 7; it has: 5, 6"):
+        growth.main("--size", "7")
+
+
+def test_at_time_limit_nothing_is_published_and_run_can_resume(staged):
+    with pytest.raises(ZugwerkError, match="run the same command again"):
+        growth.main("--size", "5", "--minutes", "0")
+    assert not BoardFiles(5).models.exists()
+    growth.main("--size", "5")
+    assert BoardFiles(5).best.exists()
+
+
+def test_evaluation_names_its_missing_boards(staged):
+    with pytest.raises(ZugwerkError, match=r"boards/5\.csv: no such file; `dvc repro` makes it"):
+        growing_evaluate.main()
+    growth.main("--size", "5")
+    growth.main("--size", "6")
+    BoardFiles(6).best.unlink()
+    with pytest.raises(ZugwerkError, match=r"growing/6/best\.pt: no such model; `dvc repro growing_board` makes it"):
+        growing_evaluate.main()

@@ -1,3 +1,6 @@
+"""Recommendations, both look-ups, and their picture."""
+
+import xml.etree.ElementTree as ET
 from collections import Counter
 from itertools import product
 
@@ -6,7 +9,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.systems.joseki.accuracy import (
+from pipeline_src.systems.joseki.build import clashing_states
+from pipeline_src.systems.joseki.evaluate import (
     Named,
     compare,
     is_held_out,
@@ -16,21 +20,25 @@ from pipeline_src.systems.joseki.accuracy import (
     spread,
     timings,
 )
-from pipeline_src.systems.joseki.build import clashing_states
-from pipeline_src.systems.joseki.code import (
+from pipeline_src.systems.joseki.patterns import (
+    PASS,
     canonical_key,
     canonical_keys,
     canonical_move,
     count_unresolved,
+    each_steps,
     earlier_codes,
     gu_code,
     pattern_codes,
+    walk,
+    window_of,
     zobrist_code,
 )
-from pipeline_src.systems.joseki.corners import PASS, each_steps, walk, window_of
 from pipeline_src.systems.joseki.recommend import (
     NO_MASK,
     NOT_FOUND,
+    Recommendation,
+    board_svg,
     code_index,
     look_up,
     look_up_paper,
@@ -38,10 +46,9 @@ from pipeline_src.systems.joseki.recommend import (
     rank_moves,
     recommend,
     recommend_in_corner,
+    recommendation_rows,
 )
-from tests.systems.joseki.games import N, at, random_record, record, symmetric_record
-from tests.systems.joseki.patterns import GOLDEN, TWINS
-from tests.systems.joseki.reference import forms
+from tests.systems.joseki.games import GOLDEN, TWINS, N, at, forms, random_record, record, symmetric_record
 from tests.systems.joseki.test_library import built
 
 GAMES = [random_record(seed) for seed in range(40)]
@@ -362,3 +369,31 @@ def test_rates_count_moves_named_first_or_in_top_three():
         "baseline_top3": 0.75,
         "either_top3": 0.75,
     }
+
+
+FOUND = [
+    Recommendation(0, (72, 60), 6, 0.6, 0.3, 2, 1, ((11, 4), (12, 6))),
+    Recommendation(3, (), 4, 0.4, 0.1, 0, 0, ()),
+]
+
+
+def test_rows_have_moves_shares_and_games():
+    assert recommendation_rows(FOUND) == [
+        {"rank": 1, "corner": "top-left", "move": "Q16 D16", "count": 6, "share": 0.6, "win_rate": 0.6667,
+         "games": "11:4 12:6"},
+        {"rank": 2, "corner": "bottom-right", "move": "elsewhere", "count": 4, "share": 0.4, "win_rate": "",
+         "games": ""},
+    ]  # fmt: skip
+
+
+def test_the_picture_has_stones_last_move_and_shares():
+    board = np.zeros((19, 19), np.int8)
+    board[3, 3], board[15, 15] = 1, 2
+    picture = board_svg(board, FOUND, last=15 * 19 + 15, title="Black & White <3")
+    ET.fromstring(picture)
+    assert picture.count('fill="#111" stroke') == 1
+    assert picture.count('fill="#fff" stroke') == 1
+    assert picture.count("#d01010") == 1
+    assert picture.count(">60</text>") == 2
+    assert "Black &amp; White &lt;3" in picture
+    assert picture == board_svg(board, FOUND, last=15 * 19 + 15, title="Black & White <3")

@@ -3,12 +3,11 @@
 Reads ``joseki_crawl.source``: what `zugwerk crawl joseki` fetched, or a folder of the site's records, which a replica
 serves. Writes ``artifacts/raw/joseki/pages/``. The journal and the logs of fetch times are in the work folder.
 
-Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_build joseki_evaluate``
+Example: ``python -m pipeline_src.stage systems.joseki.crawl && dvc repro -f joseki_build joseki_evaluate``
 """
 
 from pathlib import Path
 
-from pipeline_src.errors import run_main
 from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.crawl_params import GamesParams, RequestLimits
 from pipeline_src.systems.joseki.params import JosekiCrawlParams
@@ -29,7 +28,3 @@ def main() -> None:
     wanted = GamesParams(**dict(games), quirks=NO_QUIRKS)
     # No archive has quirks: there are no Go games of our own to serve.
     bring_games(wanted, limits, seed=load_value(int, "seed"), archive=WORK, pages=PAGES, work=WORK)
-
-
-if __name__ == "__main__":
-    run_main(main)

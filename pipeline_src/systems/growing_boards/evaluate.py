@@ -1,11 +1,4 @@
-"""Stage growing_evaluate: the strength of the largest board's models by generation.
-
-Reads what growing_board left of every board. Writes the games ``artifacts/records/growing/matches.parquet`` and, under
-``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and ``losses.csv``
-(a row a generation of every board).
-
-A run after a kill plays only the missing games: finished ones are kept under ``work/``.
-"""
+"""Strength of the largest board's models by generation."""
 
 import shutil
 from pathlib import Path
@@ -14,14 +7,14 @@ from pipeline_src import streams
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.match import Pairing, records
 from pipeline_src.arena.runner import Board
-from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero import player
-from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
+from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
 from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingEvaluateParams, read_boards
 
 REPORTS = Path("artifacts/reports/growing")
@@ -32,7 +25,12 @@ CHUNK = 8  # Batch size of the models' nets, for games in lock step
 
 
 def main() -> None:
-    """Play and write.
+    """Stage growing_evaluate: the strength of the largest board's models by generation.
+
+    Reads what growing_board left of every board. Writes the games of the matches and, under
+    ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and
+    ``losses.csv`` (a row a generation of every board). A run after a kill plays only the missing games: finished ones
+    are kept under ``work/``.
 
     Raises:
         ZugwerkError: bad params, or a board's files are missing or damaged.
@@ -55,7 +53,7 @@ def main() -> None:
         **{str(number): _text(files.model(number), params) for number in rated},
     }
     on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
-    with stage_journal(WORK, "pipeline_src.stages.growing_evaluate", {}) as journal:
+    with stage_journal(WORK, __name__, {}) as journal:
         event = gomoku_event(texts, on, params.openings, stream, parallel, journal)
         best, *others = event.play(
             [
@@ -90,7 +88,3 @@ def _text(model: Path, params: GrowingEvaluateParams) -> str:
     if not model.is_file():
         raise ZugwerkError(f"{model}: no such model; `dvc repro growing_board` makes it")
     return f"{player.NAME}:{model},simulations={params.simulations},chunk={CHUNK}"
-
-
-if __name__ == "__main__":
-    run_main(main)

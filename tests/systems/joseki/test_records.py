@@ -1,7 +1,8 @@
+"""The stage joseki_records."""
+
 import json
 import os
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
-from pipeline_src.stages import joseki_records as stage
+from pipeline_src.systems.joseki import records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
-from tests.run_stage import check_kill
+from tests.run_stage import check_kill, stage_command
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}
 CRAWL = {"source": "site", "gtid": "go19", "variants": ["DEFAULT"], "ways": ["text", "lists"], "max_games": 0}
 MOVES = ";B[pd];W[dp];B[pp];W[dd];B[fq];W[cn]"
@@ -142,7 +143,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
     (project / "site" / "game23.txt").write_text(f"{head.replace('SZ[19]', 'SZ[9]')};B[cc])")
     write_params(project, "littlegolem")
     subprocess.run(
-        [sys.executable, "-m", "pipeline_src.stages.joseki_crawl"],
+        stage_command("systems.joseki.crawl"),
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         timeout=240,

@@ -1,1 +1,0 @@
-"""The commands of some DVC stages, one module each."""
