@@ -8,6 +8,12 @@ from typing import Any, NamedTuple
 
 import typer
 
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.project.profile import PARAMS, round_trip_yaml
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
+
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
 GAME = typer.Option(None, "--game", help="Number of the game in an SGF file with several games.")
@@ -85,7 +91,7 @@ def commands(game: str) -> typer.Typer:
     @app.command(epilog=f"Example: zugwerk {game} show --size 7")
     def show(fen: str | None = start.fen, size: int | None = start.size, variant: str | None = start.variant) -> None:
         """Print the board, with its FEN on the last line."""
-        from pipeline_src.cli.board_text import board_text
+        from pipeline_src.cli.tables import board_text
         from pipeline_src.games.game import get_game
 
         state = position(game, fen, size, variant)
@@ -283,8 +289,8 @@ def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, An
     """Return the record of a game in an SGF file, and its final position."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
+    from pipeline_src.records.record import start_of
     from pipeline_src.records.sgf_games import read_game
-    from pipeline_src.web.records import start_of
 
     record = read_game(path, number).record
     if record.game != "gomoku":
@@ -434,7 +440,7 @@ def generations(
     """
     import shutil
 
-    from pipeline_src.cli.generations import files_beyond, set_generations
+    # MERGED
 
     typer.echo(set_generations(count))
     rest = files_beyond(count)
@@ -450,3 +456,58 @@ def generations(
         return
     for path in rest:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+# The number of generations of Gomoku's self-play: `set_generations` rewrites that section of params.yaml.
+#
+# No file of a generation is deleted with it: `files_beyond` finds those that the section has no more.
+
+
+MOST = 99
+
+
+def set_generations(count: int, folder: Path = Path()) -> str:
+    """Write ``count`` generations into ``params.yaml``, and keep comments. All files of generations stay.
+
+    Returns:
+        A line that reports the changes.
+
+    Raises:
+        ZugwerkError: a count outside 2..99, or params.yaml has no such section.
+    """
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    if not 2 <= count <= MOST:
+        raise ZugwerkError(f"there can be 2 to {MOST} generations, not {count}")
+    path = folder / PARAMS
+    before = len(read_numbers(path))
+    yaml = round_trip_yaml()
+    tree = yaml.load(path.read_text(encoding="utf-8"))
+    section = tree[SECTION]
+    for name in [name for name in section if name not in wanted(count)]:
+        del section[name]
+    for name, entry in wanted(count).items():
+        if name not in section:
+            section[DoubleQuotedScalarString(name)] = _flow(entry)
+    with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as file:
+        yaml.dump(tree, file)
+    return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
+
+
+def files_beyond(count: int, folder: Path = Path()) -> list[Path]:
+    """Return the files and folders of the generations after ``count`` that exist, by generation."""
+    found = []
+    for number in range(count + 1, MOST + 1):
+        files = GenerationFiles(number, folder / "artifacts")
+        of_one = (files.window, files.models, files.games, files.gate_games, files.report, files.curves, files.timings)
+        found += [path for path in of_one if path.exists()]
+    return found
+
+
+def _flow(entry: dict[str, str]) -> object:
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    made = CommentedMap({key: DoubleQuotedScalarString(value) for key, value in entry.items()})
+    made.fa.set_flow_style()
+    return made

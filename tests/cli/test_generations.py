@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_src import yaml12
-from pipeline_src.cli.generations import files_beyond, set_generations
+from pipeline_src.cli.games import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.cli import joseki
+from pipeline_src.cli import go
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
@@ -139,7 +139,7 @@ def test_add_merge_prune_and_show(library, tmp_path):
     assert shown["games"] == 3
     assert shown["fewest_games"] == 2
     assert re.search(r"^patterns +\d+ +different corner patterns", run("show", library), re.MULTILINE)
-    assert set(joseki.SOURCE_WORDS) == set(SOURCES)
+    assert set(go.SOURCE_WORDS) == set(SOURCES)
     with pytest.raises(ZugwerkError, match="cannot be added to or merged"):
         run("merge", tmp_path / "e", tmp_path / "c", "--out", tmp_path / "f")
     assert not (tmp_path / "f").exists()

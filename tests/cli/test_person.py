@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from pipeline_src.arena.person import PersonGame, load_game
 from pipeline_src.cli.app import app
-from pipeline_src.cli.board_text import board_text, value_text
+from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.gomoku import PLAYERS
