@@ -60,7 +60,6 @@ def main() -> None:
     interrupts.watch()
     try:
         run_main(app)
-    except (Exception, SystemExit) as error:  # numba turns an interrupt during compilation into its own error
-        if interrupts.HAPPENED.is_set() and getattr(error, "code", interrupts.STATUS) == interrupts.STATUS:
-            interrupts.leave()
+    except (Exception, SystemExit) as error:
+        interrupts.leave_after(error)
         raise

@@ -1,4 +1,4 @@
-"""Commands shared by all games: count the turns of a position, and ask a player for a turn."""
+"""``zugwerk GAME``: commands of every game, and those that the Amazons and Gomoku have besides."""
 
 import contextlib
 import json
@@ -9,10 +9,6 @@ from typing import Any, NamedTuple
 import typer
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
-from pipeline_src.project.profile import PARAMS, round_trip_yaml
-from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
@@ -42,7 +38,6 @@ def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
     """
     import numpy as np
 
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
     from pipeline_src.players.player import Position
     from pipeline_src.players.registry import make_player
@@ -66,9 +61,6 @@ def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
         return
     typer.echo(f"{text}  value {found.value:+.2f}, depth {found.depth}, {found.nodes:,} nodes, {found.seconds:.2f} s")
     typer.echo("pv " + " ".join(pv))
-
-
-# ``zugwerk GAME``: perft, move and show for a game without commands of its own, and parts of them for the others.
 
 
 class Start(NamedTuple):
@@ -107,7 +99,6 @@ def position(game: str, fen: str | None, size: int | None, variant: str | None) 
     Raises:
         ZugwerkError: a bad FEN, size or variant, or a FEN together with one of the others.
     """
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
 
     rules = get_game(game)
@@ -152,7 +143,6 @@ def add_move(app: typer.Typer, game: str, start: Start, example: str, players: s
 
 # ``zugwerk amazons``: perft, features, move, uci.
 
-
 amazons_app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)
 
 FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b, as in UCI."
@@ -190,8 +180,6 @@ def move(
     as_json: bool = AS_JSON,
 ) -> None:
     """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
-    from pipeline_src.errors import ZugwerkError
-
     state = _position(fen)
     if player is not None:
         if model is not None:
@@ -228,10 +216,10 @@ def uci(
 
 # ``zugwerk gomoku``: perft, move, show, solve, openings, brain, generations.
 
-
 gomoku_app = typer.Typer(help="Gomoku. Example: zugwerk gomoku perft 2 --size 9", no_args_is_help=True)
 
 SIZE, VARIANT = 15, "freestyle"
+MOST = 99  # Largest number of generations of self-play
 GomokuFen = typer.Option(
     None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
 )
@@ -260,7 +248,6 @@ def show(
     number: int | None = GAME,
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku import diagram, standing
     from pipeline_src.records.psq import read_psq
@@ -287,7 +274,6 @@ def show(
 
 def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
     """Return the record of a game in an SGF file, and its final position."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.records.record import start_of
     from pipeline_src.records.sgf_games import read_game
@@ -316,7 +302,6 @@ def solve(
     by threats in one of them and in the tree in all others. A printed win is proven. The line has the answers that hold
     out longest, or those that the tree looked at most.
     """
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.search.limits import Limit
     from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
@@ -440,8 +425,6 @@ def generations(
     """
     import shutil
 
-    # MERGED
-
     typer.echo(set_generations(count))
     rest = files_beyond(count)
     if not rest:
@@ -458,24 +441,18 @@ def generations(
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-# The number of generations of Gomoku's self-play: `set_generations` rewrites that section of params.yaml.
-#
-# No file of a generation is deleted with it: `files_beyond` finds those that the section has no more.
-
-
-MOST = 99
-
-
 def set_generations(count: int, folder: Path = Path()) -> str:
-    """Write ``count`` generations into ``params.yaml``, and keep comments. All files of generations stay.
-
-    Returns:
-        A line that reports the changes.
+    """Write ``count`` generations into ``params.yaml``, and keep comments and all files; return a line about it.
 
     Raises:
         ZugwerkError: a count outside 2..99, or params.yaml has no such section.
     """
+    from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    from pipeline_src.files import written_aside
+    from pipeline_src.project.profile import PARAMS, round_trip_yaml
+    from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
 
     if not 2 <= count <= MOST:
         raise ZugwerkError(f"there can be 2 to {MOST} generations, not {count}")
@@ -488,7 +465,9 @@ def set_generations(count: int, folder: Path = Path()) -> str:
         del section[name]
     for name, entry in wanted(count).items():
         if name not in section:
-            section[DoubleQuotedScalarString(name)] = _flow(entry)
+            made = CommentedMap({key: DoubleQuotedScalarString(value) for key, value in entry.items()})
+            made.fa.set_flow_style()
+            section[DoubleQuotedScalarString(name)] = made
     with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as file:
         yaml.dump(tree, file)
     return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
@@ -496,18 +475,11 @@ def set_generations(count: int, folder: Path = Path()) -> str:
 
 def files_beyond(count: int, folder: Path = Path()) -> list[Path]:
     """Return the files and folders of the generations after ``count`` that exist, by generation."""
+    from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+
     found = []
     for number in range(count + 1, MOST + 1):
         files = GenerationFiles(number, folder / "artifacts")
         of_one = (files.window, files.models, files.games, files.gate_games, files.report, files.curves, files.timings)
         found += [path for path in of_one if path.exists()]
     return found
-
-
-def _flow(entry: dict[str, str]) -> object:
-    from ruamel.yaml.comments import CommentedMap
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
-
-    made = CommentedMap({key: DoubleQuotedScalarString(value) for key, value in entry.items()})
-    made.fa.set_flow_style()
-    return made

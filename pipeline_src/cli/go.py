@@ -1,4 +1,4 @@
-"""``zugwerk go``: perft, show, find."""
+"""``zugwerk go`` and ``zugwerk joseki``: positions of Go in records, and the library of corner moves."""
 
 import json
 import sys
@@ -10,8 +10,23 @@ import typer
 
 from pipeline_src.cli import games as play
 from pipeline_src.cli.games import Start, add_perft
+from pipeline_src.errors import ZugwerkError
 
 go_app = typer.Typer(help="Go. Example: zugwerk go show game.sgf --move 30", no_args_is_help=True)
+joseki_app = typer.Typer(
+    help='The joseki library. Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9"', no_args_is_help=True
+)
+LIBRARY = Path("artifacts/models/joseki/library.joseki")
+Library = typer.Option(LIBRARY, "--library", help="Library file; `dvc repro joseki_build` makes the default one.")
+AsJson = typer.Option(False, "--json", help="Print JSON.")
+Out = typer.Option(..., "--out", dir_okay=False, help="File to write.")
+SOURCE_WORDS = {
+    "littlegolem": "crawled from the site",
+    "engine": "made, played by nobody",
+    "file": "from a folder or tar of SGF records",
+}
+"""Origin of the games of each source of `records.record`."""
+CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 
 SIZE, VARIANT = 19, "standard"
 
@@ -56,7 +71,6 @@ def show(
 
 def _of_record_or_fen(position: str, move: int | None, number: int | None) -> tuple[Any, Any]:
     """Return the state that a FEN or an SGF record after some plies has, and the record, or None."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import go
     from pipeline_src.records.sgf import read_sgf
 
@@ -121,7 +135,6 @@ def find(
 
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import MARKS, decoded, read_bytes
     from pipeline_src.games.go.board import to_play
     from pipeline_src.records.go_find import parse_pattern
@@ -195,23 +208,6 @@ def _print_found(table: dict[str, Any]) -> None:
 # ``zugwerk joseki``: encode, recommend, show, add, merge.
 
 
-joseki_app = typer.Typer(
-    help='The joseki library. Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9"', no_args_is_help=True
-)
-
-LIBRARY = Path("artifacts/models/joseki/library.joseki")
-Library = typer.Option(LIBRARY, "--library", help="Library file; `dvc repro joseki_build` makes the default one.")
-AsJson = typer.Option(False, "--json", help="Print JSON.")
-Out = typer.Option(..., "--out", dir_okay=False, help="File to write.")
-SOURCE_WORDS = {
-    "littlegolem": "crawled from the site",
-    "engine": "made, played by nobody",
-    "file": "from a folder or tar of SGF records",
-}
-"""Origin of the games of each source of `records.record`."""
-CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
-
-
 @joseki_app.command(epilog='Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9" --json')
 def encode(
     pattern: str = typer.Argument(
@@ -251,7 +247,6 @@ def recommend(
     as_json: bool = AsJson,
 ) -> None:
     """Recommend moves for a position, with their frequency, results and sample games."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
     from pipeline_src.report.joseki_board import board_svg, recommendation_rows
     from pipeline_src.systems.joseki.library import load
@@ -280,7 +275,6 @@ def recommend(
 
 def _position(game: Path, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return the state after ``move`` moves of a record's main line, and the last point played, or -1."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import go
     from pipeline_src.records.sgf import read_sgf
 
@@ -305,7 +299,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
         typer.echo(f"{text}  {row['games']}")
 
 
-@joseki_app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
+@joseki_app.command("show", epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
 def show_library(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json: bool = AsJson) -> None:
     """Print how large a library is, and where its games come from. It has no positions; `recommend` looks one up."""
     from pipeline_src.systems.joseki.library import VERSION, load
@@ -360,7 +354,6 @@ def merge(
     out: Path = Out,
 ) -> None:
     """Merge two libraries that count the same number of moves of a corner."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.systems.joseki.library import load, save
     from pipeline_src.systems.joseki.merging import merge as merged
 

@@ -1,4 +1,4 @@
-"""``zugwerk play``: a person against a player, in the terminal."""
+"""``zugwerk play``: a person against a player, in the terminal. No input, and no end of input, loses the game."""
 
 import contextlib
 import math
@@ -10,21 +10,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
-from pipeline_src.arena.person import PersonGame, suffixes
 from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.levels import plays_as
-from pipeline_src.players.player import Player
-from pipeline_src.search.limits import SearchResult
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from pipeline_src.arena.person import PersonGame
     from pipeline_src.players.player import OneBoard, Player
+    from pipeline_src.search.limits import SearchResult
 
 EXAMPLE = "Example: zugwerk play gomoku --level 4 --side second"
 SIDES = {"first": 0, "second": 1}
+NAMES = {"gomoku": ("Black (x)", "White (o)"), "amazons": ("White (w)", "Black (b)")}
+OTHER_NAMES = ("the first side (x)", "the second side (o)")
+MOVES = {"gomoku": "h8", "amazons": "d1-d7/g7"}
+LONGEST = 1 << 12
 
 
 def play(
@@ -46,9 +49,6 @@ def play(
     import numpy as np
 
     from pipeline_src.arena.person import PersonGame, check_suffix, load_game
-
-    # MERGED
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import GAMES
     from pipeline_src.players.registry import make_player, players_of
 
@@ -96,8 +96,6 @@ def _board(game: str, player: "Player", size: int | None, variant: str | None) -
 
 
 def _check_board(player: "Player", start: object) -> None:
-    from pipeline_src.errors import ZugwerkError
-
     try:
         player.check(start)
     except ZugwerkError as error:
@@ -107,25 +105,19 @@ def _check_board(player: "Player", start: object) -> None:
         raise ZugwerkError(f"{error}; play by {offer}, or against alphabeta, which plays them all") from None
 
 
-# The dialogue of `zugwerk play`. No input, and no end of input, loses the game.
-
-
-NAMES = {"gomoku": ("Black (x)", "White (o)"), "amazons": ("White (w)", "Black (b)")}
-OTHER_NAMES = ("the first side (x)", "the second side (o)")
-MOVES = {"gomoku": "h8", "amazons": "d1-d7/g7"}
-LONGEST = 1 << 12
-
-
 class Table:
     """A game of a person against a player."""
 
     def __init__(
-        self, game: PersonGame, player: Player, rng: np.random.Generator, save: Path | None, load: Path | None
+        self, game: "PersonGame", player: "Player", rng: "np.random.Generator", save: Path | None, load: Path | None
     ) -> None:
         """``save`` is the file for the game, None for a new name; ``load`` is the file that it was loaded from."""
         from rich.console import Console
 
+        from pipeline_src.arena.person import suffixes
+
         self.game, self.player, self.rng = game, player, rng
+        self.suffixes = suffixes(game.game)
         self.path = save or load
         self.saved = list(game.actions)
         self.own: set[Path] = set() if self.path is None else {self.path.resolve()}
@@ -183,9 +175,11 @@ class Table:
         self._show()
         self.console.print(self._said(game.moves()[-1], thought.found), markup=False)
 
-    def _said(self, move: str, found: SearchResult | None) -> str:
+    def _said(self, move: str, found: "SearchResult | None") -> str:
         if found is None or not math.isfinite(found.value):
             return f"{self.game.opponent} plays {move}"
+        from pipeline_src.players.levels import plays_as
+
         game = self.game
         value = value_text(plays_as(game.game, game.opponent, game.start), found.value)
         return f"{self.game.opponent} plays {move}: {value}, depth {found.depth}, {found.nodes:,} nodes"
@@ -233,7 +227,7 @@ class Table:
         self.console.print(
             f"a move, such as {self._example()}\n"
             "undo        back to your turn before\n"
-            f"save FILE   write the game: {' or '.join('NAME' + suffix for suffix in suffixes(self.game.game))}\n"
+            f"save FILE   write the game: {' or '.join('NAME' + suffix for suffix in self.suffixes)}\n"
             "board       show it again\n"
             "moves       all moves so far\n"
             "go          ask the player again, where it has failed\n"
@@ -249,7 +243,7 @@ class Table:
 
     def _save(self, name: str) -> None:
         if not name:
-            raise ZugwerkError("save: expected the name of a file, such as save mine" + suffixes(self.game.game)[0])
+            raise ZugwerkError("save: expected the name of a file, such as save mine" + self.suffixes[0])
         path = Path(name)
         if path.exists() and path.resolve() not in self.own:
             raise ZugwerkError(f"{path} exists already; choose another name")
@@ -296,8 +290,8 @@ class Table:
         if game.actions == self.saved:
             return
         goes_on = game.actions[: len(self.saved)] == self.saved  # otherwise the file has moves that were undone since
-        first = self.path if self.path is not None and goes_on else _new_name(game.game)
-        for path in dict.fromkeys((first, _new_name(game.game))):
+        first = self.path if self.path is not None and goes_on else self._new_name()
+        for path in dict.fromkeys((first, self._new_name())):
             try:
                 self._write(path)
             except ZugwerkError as error:
@@ -308,19 +302,18 @@ class Table:
                 return
         self.console.print("not saved; the moves: " + " ".join(game.moves()), markup=False)
 
+    def _new_name(self) -> Path:
+        """Return a file name that is not in use."""
+        stem, number = f"{self.game.game}-{datetime.now():%Y%m%d-%H%M%S}", 1
+        path = Path(stem + self.suffixes[0])
+        while path.exists():
+            number += 1
+            path = Path(f"{stem}-{number}{self.suffixes[0]}")
+        return path
+
 
 class _Leave(Exception):  # noqa: N818 - no error
     """The person leaves the game."""
-
-
-def _new_name(game: str) -> Path:
-    """Return a file name that is not in use."""
-    stem, number = f"{game}-{datetime.now():%Y%m%d-%H%M%S}", 1
-    path = Path(stem + suffixes(game)[0])
-    while path.exists():
-        number += 1
-        path = Path(f"{stem}-{number}{suffixes(game)[0]}")
-    return path
 
 
 @contextlib.contextmanager

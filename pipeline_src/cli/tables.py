@@ -1,12 +1,16 @@
-"""Tables in windows of any width: `print_table`."""
+"""Tables in windows of any width, and boards with coordinates and the last move marked."""
 
 from typing import TYPE_CHECKING, Any
-
-MOST = 10_000  # Width in columns in which every table has room
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
+
+MOST = 10_000  # Width in columns in which every table has room
+LAST, PALE = "reverse bold", "dim"
+_STONES = {0: (".", PALE), 1: ("x", "bold cyan"), 2: ("o", "bold yellow")}
+_AMAZONS = {0: ("*", "red"), 1: (".", PALE), 2: ("b", "bold yellow"), 3: ("w", "bold cyan")}
 
 
 def print_table(console: "Console", table: "Table") -> None:
@@ -43,17 +47,6 @@ def _least_width(console: "Console", table: "Table") -> int:
         least += max(words, column.min_width or 0)
         most += max(widest, column.min_width or 0)
     return Measurement.get(console, wide, table).maximum - most + least
-
-
-# Boards for a terminal: coordinates, and the last move marked.
-
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-LAST, PALE = "reverse bold", "dim"
-_STONES = {0: (".", PALE), 1: ("x", "bold cyan"), 2: ("o", "bold yellow")}
-_AMAZONS = {0: ("*", "red"), 1: (".", PALE), 2: ("b", "bold yellow"), 3: ("w", "bold cyan")}
 
 
 def board_text(game: str, state: Any, before: Any) -> "Text":

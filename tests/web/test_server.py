@@ -189,14 +189,15 @@ def test_files_are_found_while_another_process_renames_a_folder(tmp_path, monkey
 
 SIDE_BY_SIDE = """
 import sys, threading
-from pipeline_src.web.app import create_app
-from pipeline_src.web.settings import Settings
-create_app(Settings(folders=()))
+from pipeline_src.web import play
 sys.setswitchinterval(1e-6)
 names = ["gomoku", "gomoku.board", "gomoku.moves", "amazons", "amazons.board"]
 wrong = []
 threading.excepthook = lambda one: wrong.append(one.exc_value)
-threads = [threading.Thread(target=__import__, args=(f"pipeline_src.games.{name}",)) for name in names]
+def ask(name):
+    play.rules()
+    __import__(f"pipeline_src.games.{name}")
+threads = [threading.Thread(target=ask, args=(name,)) for name in names]
 for one in threads: one.start()
 for one in threads: one.join()
 sys.exit(repr(wrong) if wrong else 0)
