@@ -1,4 +1,4 @@
-"""Ctrl-C while compiled code runs.
+"""Ctrl-C, and other signals that end a command, while compiled code runs.
 
 Python looks at a signal between two bytecodes, and so not before a kernel has returned. A command that calls `watch`
 ends in time all the same: a thread, which a kernel without the interpreter's lock (``nogil=True``) does not hold up,
@@ -13,7 +13,10 @@ import socket
 import sys
 import threading
 import weakref
+from functools import cache
 from typing import Any, NoReturn, Protocol
+
+from pipeline_src.errors import INTERRUPTED
 
 PATIENCE_S = 0.7  # Seconds from Ctrl-C until the process is ended from outside, unless it handles the interrupt itself
 
@@ -26,45 +29,78 @@ class Stoppable(Protocol):
 
 
 STOPPABLE: "weakref.WeakSet[Stoppable]" = weakref.WeakSet()  # Running computations that Ctrl-C stops
-HAPPENED = threading.Event()  # Whether Ctrl-C has been handled in this process since `watch`
-STATUS = 128 + signal.SIGINT  # Exit status of an interrupted command
+ENDS = (
+    signal.SIGTERM,
+    signal.SIGHUP,
+)  # Signals that end a command which says so, and what it keeps, if it watches for them
+HAPPENED = threading.Event()  # Whether a watched signal has been handled in this process
+_HANDLED = threading.Event()  # Whether the last one has been
+_CAME = [signal.SIGINT]  # The last one
 
 
-def watch() -> None:
-    """Watch for Ctrl-C from now on. Nothing is changed if this process ignores it or handles it in its own way."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return
-    handled = threading.Event()
+def watch(*numbers: signal.Signals) -> None:
+    """Watch for signals from now on, by default for Ctrl-C; each raises KeyboardInterrupt, with its number.
 
-    def handle(number: int, frame: Any) -> None:
-        handled.set()
-        HAPPENED.set()
-        signal.default_int_handler(number, frame)
+    One that this process ignores, as by nohup, or handles in its own way stays as it is.
+    """
+    for number in numbers or (signal.SIGINT,):
+        if signal.getsignal(number) is (signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL):
+            _listen()
+            signal.signal(number, _handle)
+
+
+def _handle(number: int, _: Any) -> NoReturn:
+    _CAME.append(signal.Signals(number))
+    _HANDLED.set()
+    HAPPENED.set()
+    raise KeyboardInterrupt(number)
+
+
+@cache
+def _listen() -> None:
+    """Start the thread that does not wait for compiled code."""
 
     def listen() -> None:
         while numbers := ear.recv(64):
-            if signal.SIGINT not in numbers or signal.getsignal(signal.SIGINT) is not handle:
+            watched = [number for number in numbers if signal.getsignal(number) is _handle]
+            if not watched:
                 continue
             for one in tuple(STOPPABLE):
                 one.set()
-            if not handled.wait(PATIENCE_S):
-                os._exit(STATUS)
-            handled.clear()
+            if not _HANDLED.wait(PATIENCE_S):
+                os._exit(128 + watched[-1])
+            _HANDLED.clear()
 
     ear, mouth = socket.socketpair()
     mouth.setblocking(False)
-    signal.signal(signal.SIGINT, handle)
     signal.set_wakeup_fd(mouth.detach(), warn_on_full_buffer=False)
     threading.Thread(target=listen, daemon=True).start()
 
 
-def leave() -> NoReturn:
-    """End the process as an interrupted one: exit handlers run, but memory is left to the system.
+def status() -> int:
+    """Return the exit status of a command that the last watched signal ended."""
+    return 128 + _CAME[-1]
 
-    After an interrupted compilation the interpreter needs two seconds to free it.
+
+def by() -> str:
+    """Return by which signal a command was interrupted, in words after a verb; empty for Ctrl-C."""
+    return "" if _CAME[-1] == signal.SIGINT else f" by {_CAME[-1].name}"
+
+
+def leave_after(error: BaseException) -> None:
+    """End the process as an interrupted one, if an error stands for that; numba has errors of its own in its place.
+
+    Exit handlers run, but memory is left to the system: after an interrupted compilation the interpreter needs two
+    seconds to free it.
     """
+    code = getattr(error, "code", INTERRUPTED)
+    if not HAPPENED.is_set() or code not in (INTERRUPTED, status()):
+        return
+    with contextlib.suppress(OSError):  # the terminal is gone
+        if code != status():
+            sys.stderr.write(f"ended{by()}; run the same command again to go on\n")
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # the reader is gone, or it is closed
             stream.flush()
-    os._exit(STATUS)
+    os._exit(status())

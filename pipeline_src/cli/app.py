@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__, interrupts
-from pipeline_src.cli import games, go, joseki, matches, person, project
+from pipeline_src.cli import games, go, matches, person, project
 from pipeline_src.errors import end_on_interrupt, run_main
 from pipeline_src.games.game import GAMES
 
@@ -17,8 +17,8 @@ app = typer.Typer(
 )
 app.add_typer(games.amazons_app, name="amazons")
 app.add_typer(games.gomoku_app, name="gomoku")
-app.add_typer(go.app, name="go")
-app.add_typer(joseki.app, name="joseki")
+app.add_typer(go.go_app, name="go")
+app.add_typer(go.joseki_app, name="joseki")
 app.add_typer(matches.app, name="engines")
 for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
     app.add_typer(games.commands(other), name=other)
@@ -60,7 +60,6 @@ def main() -> None:
     interrupts.watch()
     try:
         run_main(app)
-    except (Exception, SystemExit) as error:  # numba turns an interrupt during compilation into its own error
-        if interrupts.HAPPENED.is_set() and getattr(error, "code", interrupts.STATUS) == interrupts.STATUS:
-            interrupts.leave()
+    except (Exception, SystemExit) as error:
+        interrupts.leave_after(error)
         raise

@@ -1,4 +1,4 @@
-"""Commands shared by all games: count the turns of a position, and ask a player for a turn."""
+"""``zugwerk GAME``: commands of every game, and those that the Amazons and Gomoku have besides."""
 
 import contextlib
 import json
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
+
+from pipeline_src.errors import ZugwerkError
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
@@ -36,7 +38,6 @@ def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
     """
     import numpy as np
 
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
     from pipeline_src.players.player import Position
     from pipeline_src.players.registry import make_player
@@ -62,9 +63,6 @@ def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
     typer.echo("pv " + " ".join(pv))
 
 
-# ``zugwerk GAME``: perft, move and show for a game without commands of its own, and parts of them for the others.
-
-
 class Start(NamedTuple):
     """Options that set the position of a command."""
 
@@ -85,7 +83,7 @@ def commands(game: str) -> typer.Typer:
     @app.command(epilog=f"Example: zugwerk {game} show --size 7")
     def show(fen: str | None = start.fen, size: int | None = start.size, variant: str | None = start.variant) -> None:
         """Print the board, with its FEN on the last line."""
-        from pipeline_src.cli.board_text import board_text
+        from pipeline_src.cli.tables import board_text
         from pipeline_src.games.game import get_game
 
         state = position(game, fen, size, variant)
@@ -101,7 +99,6 @@ def position(game: str, fen: str | None, size: int | None, variant: str | None) 
     Raises:
         ZugwerkError: a bad FEN, size or variant, or a FEN together with one of the others.
     """
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
 
     rules = get_game(game)
@@ -146,7 +143,6 @@ def add_move(app: typer.Typer, game: str, start: Start, example: str, players: s
 
 # ``zugwerk amazons``: perft, features, move, uci.
 
-
 amazons_app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)
 
 FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b, as in UCI."
@@ -184,8 +180,6 @@ def move(
     as_json: bool = AS_JSON,
 ) -> None:
     """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
-    from pipeline_src.errors import ZugwerkError
-
     state = _position(fen)
     if player is not None:
         if model is not None:
@@ -222,10 +216,10 @@ def uci(
 
 # ``zugwerk gomoku``: perft, move, show, solve, openings, brain, generations.
 
-
 gomoku_app = typer.Typer(help="Gomoku. Example: zugwerk gomoku perft 2 --size 9", no_args_is_help=True)
 
 SIZE, VARIANT = 15, "freestyle"
+MOST = 99  # Largest number of generations of self-play
 GomokuFen = typer.Option(
     None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
 )
@@ -254,7 +248,6 @@ def show(
     number: int | None = GAME,
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku import diagram, standing
     from pipeline_src.records.psq import read_psq
@@ -281,10 +274,9 @@ def show(
 
 def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
     """Return the record of a game in an SGF file, and its final position."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
+    from pipeline_src.records.record import start_of
     from pipeline_src.records.sgf_games import read_game
-    from pipeline_src.web.records import start_of
 
     record = read_game(path, number).record
     if record.game != "gomoku":
@@ -310,7 +302,6 @@ def solve(
     by threats in one of them and in the tree in all others. A printed win is proven. The line has the answers that hold
     out longest, or those that the tree looked at most.
     """
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.search.limits import Limit
     from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
@@ -434,8 +425,6 @@ def generations(
     """
     import shutil
 
-    from pipeline_src.cli.generations import files_beyond, set_generations
-
     typer.echo(set_generations(count))
     rest = files_beyond(count)
     if not rest:
@@ -450,3 +439,47 @@ def generations(
         return
     for path in rest:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def set_generations(count: int, folder: Path = Path()) -> str:
+    """Write ``count`` generations into ``params.yaml``, and keep comments and all files; return a line about it.
+
+    Raises:
+        ZugwerkError: a count outside 2..99, or params.yaml has no such section.
+    """
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    from pipeline_src.files import written_aside
+    from pipeline_src.project.profile import PARAMS, round_trip_yaml
+    from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
+
+    if not 2 <= count <= MOST:
+        raise ZugwerkError(f"there can be 2 to {MOST} generations, not {count}")
+    path = folder / PARAMS
+    before = len(read_numbers(path))
+    yaml = round_trip_yaml()
+    tree = yaml.load(path.read_text(encoding="utf-8"))
+    section = tree[SECTION]
+    for name in [name for name in section if name not in wanted(count)]:
+        del section[name]
+    for name, entry in wanted(count).items():
+        if name not in section:
+            made = CommentedMap({key: DoubleQuotedScalarString(value) for key, value in entry.items()})
+            made.fa.set_flow_style()
+            section[DoubleQuotedScalarString(name)] = made
+    with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as file:
+        yaml.dump(tree, file)
+    return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
+
+
+def files_beyond(count: int, folder: Path = Path()) -> list[Path]:
+    """Return the files and folders of the generations after ``count`` that exist, by generation."""
+    from pipeline_src.systems.gomoku_zero.params import (GenerationFiles)
+
+    found = []
+    for number in range(count + 1, MOST + 1):
+        files = GenerationFiles(number, folder / "artifacts")
+        of_one = (files.window, files.models, files.games, files.gate_games, files.report, files.curves, files.timings)
+        found += [path for path in of_one if path.exists()]
+    return found

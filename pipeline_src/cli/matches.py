@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, get_args
 
 import typer
 
+from pipeline_src import interrupts
+
 if TYPE_CHECKING:
     from pipeline_src.arena.result import Match
 
@@ -74,6 +76,7 @@ def match(
         openings = "level:4" if game == "gomoku" and board >= LEVEL_FROM else "random:2"
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     parallel = build(Parallel, {"workers": workers, "address": address}, "parallel", "zugwerk match")
+    interrupts.watch(*interrupts.ENDS)
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:
@@ -87,8 +90,8 @@ def match(
         raise typer.Exit(1)
     if found.status in ("interrupted", "incomplete"):
         again = "; the same command goes on with the rest" if out is not None else ""
-        typer.echo(f"{found.status}: {len(found.games)} of {games} games played{again}", err=True)
-        raise typer.Exit(130 if found.status == "interrupted" else 1)
+        typer.echo(f"{found.status}{interrupts.by()}: {len(found.games)} of {games} games played{again}", err=True)
+        raise typer.Exit(interrupts.status() if found.status == "interrupted" else 1)
 
 
 def _read_clock(text: str | None) -> tuple[float, float] | None:
@@ -211,6 +214,7 @@ def tournament(
     wanted, console = read_tournament(file), Console()
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH)
+    interrupts.watch(*interrupts.ENDS)
     live = Live(console=console, transient=True, auto_refresh=False, redirect_stdout=False)
     with live:
         show = (lambda found: live.update(_table(found, "playing"), refresh=True)) if console.is_terminal else None
@@ -236,8 +240,8 @@ def tournament(
         raise ZugwerkError(f"{len(found.games)} of {found.planned} games played: {found.unwritten}{kept}")
     if found.status != "finished":
         again = "; the same command goes on with the rest" if out is not None else ""
-        typer.echo(f"{found.status}{again}", err=True)
-        raise typer.Exit(130 if found.status == "interrupted" else 1)
+        typer.echo(f"{found.status}{interrupts.by()}: {len(found.games)} games played{again}", err=True)
+        raise typer.Exit(interrupts.status() if found.status == "interrupted" else 1)
     if found.no_results:
         raise typer.Exit(1)
 

@@ -1,19 +1,43 @@
-"""``zugwerk profile``, ``zugwerk status``, ``zugwerk report`` and ``zugwerk verify``."""
+"""Commands on a checkout and its graph, and those that prepare, crawl, export and serve."""
 
 import json
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import typer
-
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from contextlib import suppress
+from pathlib import Path
+from pipeline_src import interrupts
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import end_on_interrupt
 from pipeline_src.project.code import this_code
 from pipeline_src.project.profile import profile_names
+from pipeline_src.project.profile import switch_profile
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from pipeline_src.project.schedule import Outcome
+    from pipeline_src.project.schedule import Schedule
+    from pipeline_src.project.schedule import Watch
+    from pipeline_src.reference.compare import Comparison
+    from pipeline_src.reference.compare import Pair
+    from pipeline_src.reference.compare import Revision
+    from rich.console import Console
+    from rich.console import RenderableType
+
+
+REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
+COMPARE_EXAMPLE = (
+    "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
+)
+MOST_METRICS = 40  # Largest number of other metrics without `--all`
+PIPED_WIDTH = 140  # Width of output to a file or another program, in columns
+CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/moves.py"
+CRAWL_EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
+WARM_EXAMPLE = "Example: zugwerk warm gomoku"
+WEB_EXAMPLE = "Example: zugwerk web --port 4210"
 WORDS_WIDTH = 16  # Columns below which a figure's words are not squeezed
 
 
@@ -22,7 +46,6 @@ def profile(name: str = typer.Argument(..., help=f"Profile: {', '.join(profile_n
     from pipeline_src.project.new import require_checkout
 
     require_checkout()
-    from pipeline_src.project.profile import switch_profile
 
     typer.echo(switch_profile(name))
 
@@ -35,8 +58,6 @@ def status(
     Brings the digests of code up to date, which takes seconds, and shows `dvc status`. Until the next edit, `dvc
     status` and `dvc repro --dry` then say the same by themselves.
     """
-    from pathlib import Path
-
     from pipeline_src.project.new import require_checkout
 
     require_checkout()
@@ -95,7 +116,6 @@ def report(
 
 def verify() -> None:
     """Check all files in DVC's cache and outputs for damage that DVC does not notice. Example: zugwerk verify."""
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.project.verify import verify as find
 
     found = find()
@@ -126,17 +146,6 @@ def new(folder: Path = typer.Argument(..., help="Folder to write; it must be new
     typer.echo(f"{folder}: ready; next: cd {folder} && zugwerk repro")
     if any(find_spec(name) is None for name in ("dvc", "torch")):
         typer.echo("the packages for reproducing are missing: pip install 'zugwerk[reproduce]'", err=True)
-
-
-# ``zugwerk repro``: the graph, independent targets side by side, with live progress in a terminal.
-
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from pipeline_src.project.schedule import Outcome, Schedule, Watch
-
-REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
 
 
 def repro(
@@ -180,9 +189,7 @@ def repro(
         with Live(console=console, get_renderable=lines.table, transient=True):
             yield lines
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
-            signal.signal(number, _interrupt)
+    interrupts.watch(*interrupts.ENDS)
     try:
         outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
     except KeyboardInterrupt as error:
@@ -195,10 +202,6 @@ def repro(
     console.print(f"{len(outcomes)} targets: {told}; {_clock(time.monotonic() - begin)}")
     for line in agreement():
         console.print(line)
-
-
-def _interrupt(number: int, _: object) -> None:
-    raise KeyboardInterrupt(number)
 
 
 def _left(schedule: "Schedule | None" = None) -> str:
@@ -256,23 +259,6 @@ def _clock(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 59.95 else f"{round(seconds) // 60}:{round(seconds) % 60:02}"
 
 
-# ``zugwerk compare``: two versions side by side.
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from pipeline_src.reference.compare import Comparison, Pair, Revision
-
-COMPARE_EXAMPLE = (
-    "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
-)
-MOST_METRICS = 40  # Largest number of other metrics without `--all`
-PIPED_WIDTH = 140  # Width of output to a file or another program, in columns
-
-
 def compare(
     a: str = typer.Argument("HEAD", help="A commit, branch, tag or experiment."),
     b: str = typer.Argument("workspace", help="A commit, branch, tag or experiment; or workspace, the present files."),
@@ -281,7 +267,6 @@ def compare(
     """Show the differences in figures, params and metrics between two versions; `dvc plots diff` draws curves."""
     from rich.console import Console
 
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.reference.compare import WORKSPACE, opened
     from pipeline_src.reference.compare import compare as compared
 
@@ -293,7 +278,7 @@ def compare(
         if not console.is_terminal:
             console = Console(width=max(console.width, PIPED_WIDTH))
         _print_sides(one, other, console)
-        _print(comparison, console, everything)
+        _print_comparison(comparison, console, everything)
 
 
 def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None:
@@ -303,7 +288,7 @@ def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None
         console.print(about, markup=False, highlight=False)
 
 
-def _print(comparison: "Comparison", console: "Console", everything: bool) -> None:
+def _print_comparison(comparison: "Comparison", console: "Console", everything: bool) -> None:
     shown, metrics = comparison.shown(everything), sorted(comparison.metrics, key=_one_sided)
     _print_pairs("headline figures" if everything else "headline figures that differ", shown, console)
     apart = sum(pair.apart for pair in shown)
@@ -333,7 +318,7 @@ def _print_pairs(title: str, pairs: "list[Pair]", console: "Console") -> None:
     _print_table(title, ("figure", "A", "interval", "B", "interval", "B - A", "unit"), rows, console)
 
 
-def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]", console: "Console") -> None:
+def _print_table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], console: "Console") -> None:
     """Print a table. The first column is never cut; in a narrow window the others are wrapped, between words."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -350,12 +335,6 @@ def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str
     for row in rows:
         table.add_row(*map(Text, row))  # as Text, no name is read as markup
     print_table(console, table)
-
-
-# ``zugwerk code``: the source files behind a stage, and the chain of imports that leads to a file.
-
-
-CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/moves.py"
 
 
 def code(
@@ -388,12 +367,6 @@ def _path(module: str) -> str:
     return file.relative_to(this_code().root).as_posix() if file else module
 
 
-# ``zugwerk crawl``: the only command that sends requests to a live site.
-
-
-CRAWL_EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
-
-
 def crawl(
     system: str = typer.Argument(
         ..., help="System to fetch games for, by sections crawl and <system>_crawl of params.yaml: amazons or joseki."
@@ -404,16 +377,13 @@ def crawl(
 
     Ctrl-C ends it at any time, and the same command continues. The answers are in artifacts/raw/<system>/live.
     """
-    from pipeline_src.errors import end_on_interrupt
-
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as by nohup
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # which the crawl handles
     end_on_interrupt(True)
     from spiders.live import crawl_system
 
     end_on_interrupt(False)
     crawl_system(system, ask=not dry_run)
-
-
-# ``zugwerk export``.
 
 
 def export(
@@ -439,8 +409,6 @@ def export(
     float32 [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to
     move.
     """
-    from pipeline_src.errors import ZugwerkError
-
     if package is not None:
         if out is not None or int8:
             raise ZugwerkError("--package names the files itself; remove --out and --int8")
@@ -489,12 +457,6 @@ def export(
     )
 
 
-# ``zugwerk warm``.
-
-
-WARM_EXAMPLE = "Example: zugwerk warm gomoku"
-
-
 def warm(game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [default: all, side by side]")) -> None:
     """Compile the kernels of a game's players ahead, so that no first move waits for them."""
     from pipeline_src.games.game import GAMES
@@ -508,12 +470,6 @@ def warm(game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [def
         typer.echo(f"{done.game}: {done.needed} kernels, {made}, {done.seconds:.1f} s")
         for line in done.left_out:
             typer.echo(f"{done.game}: left out {line}", err=True)
-
-
-# ``zugwerk web``: the pages in the browser.
-
-
-WEB_EXAMPLE = "Example: zugwerk web --port 4210"
 
 
 def web(

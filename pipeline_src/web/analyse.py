@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+import hashlib
 import threading
 import uuid
 from collections import OrderedDict
+from contextlib import aclosing
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -15,35 +18,41 @@ from starlette.concurrency import run_in_threadpool
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import record_of
 from pipeline_src.records.record import GameRecord
-from pipeline_src.web import guard, listing
 from pipeline_src.web.choices import analysts, check_player
-from pipeline_src.web.engine.pool import Call, Place
-from pipeline_src.web.messages.analyse import (
+from pipeline_src.web.engine import Call, Place, Task, Thought
+from pipeline_src.web.messages import (
     AnalysisRequest,
+    AnalysisState,
     Exported,
     ExportRequest,
     ForcedAnswer,
     ForcedLine,
+    ForcedWin,
     ForcedWins,
     GameHead,
     Games,
     Opened,
     Pasted,
+    PlyAnalysis,
     RecordFile,
     RecordFiles,
     Replay,
+    Thinking,
+    ThinkRequest,
     Tree,
+    reason,
+    received,
 )
-from pipeline_src.web.records import archive, game_of
-from pipeline_src.web.settings import Settings
-
-if TYPE_CHECKING:
-    from pipeline_src.web.records import Found
+from pipeline_src.web.records import SUFFIXES, Found, archive, game_of, read_games
+from pipeline_src.web.settings import Settings, files_below
 
 MOST_FILES, MOST_LISTED, MOST_REJECTS, MOST_BYTES, UPLOADS = 500, 200, 20, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
 MOST_WORDS = 4000
+KEPT = 64  # Number of analyses whose results stay in memory
 UPLOAD, FILE = "upload:", "file:"
+
+Results = dict[int, PlyAnalysis]  # Results of an analysis by ply
 
 router = APIRouter(prefix="/api/analyse", tags=["analyse"])
 
@@ -53,12 +62,13 @@ class _File(NamedTuple):
 
     name: str
     path: Path
-    found: "Found | None"  # Its games; None for an archive, which is read in part
+    found: Found | None  # Its games; None for an archive, which is read in part
     data: bytes  # Its contents; empty for an archive
 
 
 _UPLOADS: "OrderedDict[str, _File]" = OrderedDict()
 _READ: "OrderedDict[tuple[Path, int, int], _File]" = OrderedDict()
+_KEPT: "OrderedDict[str, Results]" = OrderedDict()
 _LOCK = threading.Lock()
 Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
 
@@ -67,11 +77,10 @@ Source = Annotated[str, Query(max_length=1000, description="As `files` or `uploa
 def files(request: Request) -> RecordFiles:
     """Files below the server's folders that may hold games."""
     from pipeline_src.arena.match import journal_of
-    from pipeline_src.web.records import SUFFIXES
 
     found = []
     for folder in request.app.state.settings.folders:
-        for path in listing.files(folder):
+        for path in files_below(folder):
             name = path.relative_to(folder).as_posix()
             if path.suffix not in SUFFIXES or path.stem == "rejects" or path.name.startswith("."):
                 continue
@@ -88,8 +97,6 @@ def files(request: Request) -> RecordFiles:
 @router.post("/upload")
 async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> Opened:
     """Read the games of an upload; the request's body is the file."""
-    from pipeline_src.web.records import read_games
-
     data = await request.body()
     shown = Path(name).name or "record"
     found = await run_in_threadpool(read_games, data, shown)
@@ -187,20 +194,19 @@ def _replay(tree: Tree) -> Replay:
 @router.websocket("/watch")
 async def watch(socket: WebSocket) -> None:
     """Analyse a line while the socket is open. Earlier results are sent at once."""
-    from pipeline_src.web.analysis import fail, follow
+    from pipeline_src.web.trees import record_at
 
     await socket.accept()
     settings: Settings = socket.app.state.settings
     try:
-        text = await asyncio.wait_for(guard.text(socket), FIRST_MESSAGE_S)
+        text = await asyncio.wait_for(anext(received(socket)), FIRST_MESSAGE_S)
         wanted = AnalysisRequest.model_validate_json(text)
         await run_in_threadpool(check_player, wanted.player, wanted.place.game, settings)
         record = await run_in_threadpool(record_at, wanted.place)
     except (WebSocketDisconnect, TimeoutError):
         return
     except ValidationError as error:
-        first = error.errors()[0]
-        await fail(socket, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        await fail(socket, reason(error))
     except ZugwerkError as error:
         await fail(socket, str(error))
     else:
@@ -210,8 +216,6 @@ async def watch(socket: WebSocket) -> None:
 @router.websocket("/think")
 async def think(socket: WebSocket) -> None:
     """Have a player think about the position that the page shows, while the socket is open."""
-    from pipeline_src.web.analysis import follow_thought
-
     await socket.accept()
     await follow_thought(socket, socket.app.state.settings)
 
@@ -228,9 +232,18 @@ def export(wanted: ExportRequest) -> Exported:
 @router.get("/forced")
 def forced_wins() -> ForcedWins:
     """Return the forced wins of Gomoku that come with the package, as puzzles."""
-    from pipeline_src.web.puzzles import collection
+    from pipeline_src.games import gomoku
+    from pipeline_src.games.gomoku.board import PLY, format_variant
+    from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
 
-    return collection()
+    found = []
+    for number, (state, plies) in enumerate(read_forced_wins(PACKAGED), 1):
+        height, width = state.board.shape
+        actions = state.moves[: int(state.turn[PLY])].tolist()
+        moves = tuple(gomoku.format_move(action, height, width) for action in actions)
+        place = Place(game="gomoku", size=width, variant=format_variant(state), moves=moves)
+        found.append(ForcedWin(number=number, place=place, plies=plies))
+    return ForcedWins(wins=tuple(found))
 
 
 @router.post("/forced/answer")
@@ -246,28 +259,9 @@ async def forced_line(place: Place, request: Request) -> ForcedLine:
 
 
 async def _proven(request: Request, function: str, place: Place) -> Any:
-    """Return the value of a function of `web.puzzles`, which runs in a process of its own."""
-    call = Call(function=f"pipeline_src.web.puzzles:{function}", arguments=(place.model_dump(),), key="think")
+    call = Call(function=function, arguments=(place.model_dump(),), key="think")
     (found,) = await request.app.state.engines.values(call)
     return found
-
-
-def record_at(place: Place) -> GameRecord:
-    """Return the moves of a place as a record without names, whose variant is the text of the start position.
-
-    Raises:
-        ZugwerkError: the start position is malformed, or a move is illegal.
-    """
-    from pipeline_src.arena.runner import Board
-    from pipeline_src.games.game import get_game
-    from pipeline_src.web.moves import played
-
-    rules = get_game(place.game)
-    start = Board(place.game, place.size, place.variant or None).start(place.fen)
-    height, width = start.board.shape
-    return GameRecord(
-        place.game, 0, "file", rules.to_fen(start), height, width, played(rules, start, place.moves)[0], None
-    )
 
 
 def find_game(settings: Settings, source: str, number: int) -> tuple[_File, GameRecord]:
@@ -286,8 +280,6 @@ def find_game(settings: Settings, source: str, number: int) -> tuple[_File, Game
 
 
 def _open(settings: Settings, source: str) -> _File:
-    from pipeline_src.web.records import read_games
-
     if source.startswith(UPLOAD):
         with _LOCK:
             if source[len(UPLOAD) :] not in _UPLOADS:
@@ -326,3 +318,125 @@ def _head(record: GameRecord, most: int = 100) -> GameHead:
         plies=len(record.actions),
         event=record.event[:most],
     )
+
+
+# An analysis position by position, in a process of its own.
+
+
+def known(record: GameRecord, request: AnalysisRequest) -> Results:
+    """Return the results so far for a line, a player and its time. The caller adds new results to it."""
+    from pipeline_src.arena.runner import stamps_of
+
+    place = record.game, record.variant, record.height, record.width, record.actions
+    about = (*place, request.player, stamps_of(request.player), request.movetime)
+    key = hashlib.sha256(repr(about).encode()).hexdigest()
+    with _LOCK:
+        found = _KEPT.setdefault(key, {})
+        _KEPT.move_to_end(key)
+        while len(_KEPT) > KEPT:
+            _KEPT.popitem(last=False)
+    return found
+
+
+async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
+    """Analyse a game, send the results to the page, and stop when the page is closed."""
+    work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the page has gone
+                work.result()
+    finally:
+        work.cancel()
+        gone.cancel()
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await socket.close()
+
+
+async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
+    found, positions = known(record, wanted), len(record.actions) + 1
+    for one in sorted(found.values(), key=lambda one: one.ply):
+        await socket.send_text(one.model_dump_json())
+    await _tell(socket, "preparing" if len(found) < positions else "done", len(found), positions)
+    if len(found) == positions:
+        return
+    done = [one.model_dump() for one in found.values()]
+    call = Call(function="analyse", arguments=(asdict(record), wanted.player, wanted.movetime, done), key="analysis")
+    try:
+        async with aclosing(socket.app.state.engines.follow(call)) as answers:
+            async for heard in answers:
+                if isinstance(heard, int):
+                    await _tell(socket, "waiting", len(found), positions)
+                elif not heard.last:
+                    for value in filter(None, heard.values):
+                        one = found[value["ply"]] = PlyAnalysis.model_validate(value)
+                        await socket.send_text(one.model_dump_json())
+                    state = "preparing" if heard.stage else "running" if len(found) < positions else "done"
+                    await _tell(socket, state, len(found), positions)
+    except ZugwerkError as error:
+        await fail(socket, str(error), len(found), positions)
+
+
+async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0) -> None:
+    """Send an error and close the socket."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await _tell(socket, "failed", done, positions, error)
+        await socket.close()
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        async for _ in received(socket):
+            pass
+
+
+async def _tell(socket: WebSocket, state: Any, done: int, positions: int, error: str = "") -> None:
+    await socket.send_text(AnalysisState(state=state, done=done, positions=positions, error=error).model_dump_json())
+
+
+# A player thinks about the position that a page shows, until the page shows another one or is closed.
+
+
+async def follow_thought(socket: WebSocket, settings: Settings) -> None:
+    """Answer the requests of a page (`ThinkRequest`). Each ends the search of the one before."""
+    work = None
+    try:
+        async for text in received(socket):
+            if work is not None:
+                work.cancel()
+            work = asyncio.create_task(_answer(socket, settings, text, work))
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+    finally:
+        if work is not None:
+            work.cancel()
+            await asyncio.wait([work])
+
+
+async def _answer(socket: WebSocket, settings: Settings, text: str, before: "asyncio.Task[None] | None") -> None:
+    if before is not None:
+        await asyncio.wait([before])
+    number = 0
+
+    async def say(state: str, thought: Thought | None = None, error: str = "") -> None:
+        message = Thinking.model_validate({"number": number, "state": state, "thought": thought, "error": error})
+        await socket.send_text(message.model_dump_json())
+
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        try:
+            wanted = ThinkRequest.model_validate_json(text)
+            number = wanted.number
+            await asyncio.to_thread(check_player, wanted.player, wanted.place.game, settings)
+            task = Task(place=wanted.place, player=wanted.player, key="think", infinite=True, lines=wanted.lines)
+            async with aclosing(socket.app.state.engines.follow(task)) as answers:
+                async for heard in answers:
+                    if isinstance(heard, int):
+                        await say("waiting")
+                    elif heard.chosen is not None:
+                        await say("done", heard.chosen.thought)
+                    else:
+                        await say(heard.stage or "thinking", heard.thought)
+        except ValidationError as error:
+            await say("failed", error=reason(error))
+        except ZugwerkError as error:
+            await say("failed", error=str(error))

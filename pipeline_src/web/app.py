@@ -1,26 +1,42 @@
-"""`create_app` joins the routers of all pages and their files."""
+"""`create_app` joins the routers of all pages and their files, and `Guard` lets pages of this server alone ask it.
 
+A browser sends requests to loopback for any page of the web. Three headers reveal such a page: ``Host`` is the page's
+own domain if DNS points it to this machine (rebinding), ``Origin`` is the origin of a script, and ``Sec-Fetch-Site``
+shows another site even without an origin. Programs other than browsers do not send the last two.
+"""
+
+import ipaddress
+import json
 import logging
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.exceptions import HTTPException
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import GAMES, get_game
 from pipeline_src.project.plots_page import bundle
-from pipeline_src.web import analyse, go, joseki, nets, play
-from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, PlyAnalysis, Thinking, ThinkRequest
-from pipeline_src.web.messages.play import Act, GameMessage, Problem, ThoughtMessage
+from pipeline_src.web import analyse, choices, go, joseki, nets, play
+from pipeline_src.web.messages import (
+    Act,
+    AnalysisRequest,
+    AnalysisState,
+    GameMessage,
+    PlyAnalysis,
+    Problem,
+    Thinking,
+    ThinkRequest,
+    ThoughtMessage,
+)
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router)
@@ -31,13 +47,140 @@ SPOKEN = (
 """Messages of the WebSockets, which OpenAPI has no place for."""
 STATIC = Path(__file__).parent / "static"
 CHARTS = Path(__file__).parents[1] / "report" / "specs"
+LOG = logging.getLogger(__name__)
+MOST_BODY = 8 << 20  # Largest number of bytes of a request's body
+READS = ("GET", "HEAD")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
 REPORT = Path("artifacts/reports/index.html")
-REPORT_POLICY = (
+REPORT_POLICY = (  # of the report, one file with its own scripts, which may ask nothing of anybody
     "sandbox allow-popups allow-scripts; default-src 'none'; img-src data:; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; font-src data:"
 )
-"""Content security policy of the report, one file with its own scripts, which may ask nothing of anybody."""
-LOG = logging.getLogger(__name__)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-cache"),
+)
+
+
+class Guard:
+    """ASGI middleware that refuses requests of other sites and large bodies."""
+
+    def __init__(self, app: ASGIApp, host: str, most_body: int = MOST_BODY) -> None:
+        """Guard an application; ``host`` is the address at which the server listens."""
+        self.app, self._host, self._most_body = app, host.strip("[]").lower(), most_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        why = self.refusal(scope["type"], scope.get("method", "GET"), headers)
+        if scope["type"] == "websocket":
+            if why:
+                await send({"type": "websocket.close", "code": 1008, "reason": why})
+            else:
+                await self.app(scope, receive, send)
+        elif why:
+            await _refuse(send, 403, why)
+        elif _length(headers) > self._most_body:
+            await _refuse(send, 413, self._too_large())
+        else:
+            await self._pass_on(scope, receive, send)
+
+    def refusal(self, kind: str, method: str, headers: MutableMapping[str, str]) -> str:
+        """Return the reason why a request is refused; empty if it is allowed.
+
+        Args:
+            kind: http or websocket.
+            method: of an HTTP request.
+            headers: by name in lower case.
+        """
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_own(_name(host)):
+            return f"this server does not answer to the name {host[:100]!r}; open it as http://{self._host}"
+        if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
+            return f"a page of {origin[:100]!r} may not use this server"
+        site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
+        is_link = kind == "http" and method in READS and mode == "navigate"
+        if site not in ("same-origin", "none") and not is_link:
+            return "a page of another site may not use this server"
+        return ""
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name belongs to this server. An IP address cannot be a rebound name."""
+        if name in ("localhost", self._host):
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return address.is_loopback or not _is_loopback(self._host)
+
+    def _too_large(self) -> str:
+        return f"the request is larger than {self._most_body >> 20} MiB"
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on and add the common headers to the answer, unless the body exceeds its limit."""
+        taken, begun, refused = 0, False, False
+
+        async def counted() -> Message:
+            nonlocal taken, refused
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > self._most_body:
+                refused = True
+                return {"type": "http.disconnect"}
+            return message
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if refused:
+                return
+            if message["type"] == "http.response.start":
+                begun = True
+                given = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(h for h in HEADERS if h[0] not in given)]
+            await send(message)
+
+        try:
+            await self.app(scope, counted, answer)
+        finally:
+            if refused and not begun:
+                await _refuse(send, 413, self._too_large())
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _name(host: str) -> str:
+    """Return ``Host`` without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _length(headers: MutableMapping[str, str]) -> int:
+    text = headers.get("content-length", "0")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    body = json.dumps({"error": why}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 class _Application(FastAPI):
@@ -70,10 +213,9 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=play.opened,
     )
     app.state.settings = settings
-    for game in GAMES:  # before routes run in threads: of a package that two threads import, one may see a part alone
-        get_game(game)
+    app.include_router(choices.router)
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(play.rules)])
     app.get("/api/report", response_class=Response)(report)
     app.get("/vega.js", include_in_schema=False)(vega)
     app.mount("/charts", _Files(directory=CHARTS))
@@ -100,7 +242,7 @@ def vega() -> Response:
 
 
 def failure(status: int, text: str) -> JSONResponse:
-    """Return an error as an answer (`messages.message.Failure`)."""
+    """Return an error as an answer."""
     return JSONResponse({"error": text}, status)
 
 

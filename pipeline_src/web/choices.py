@@ -3,14 +3,15 @@
 import re
 from pathlib import Path
 
+from fastapi import APIRouter, Request
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import ladder_of, ladders
-from pipeline_src.players.listing import Listed
+from pipeline_src.players.listing import Option
 from pipeline_src.players.listing import players as listed
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
 from pipeline_src.players.registry import maker_of, open_maker
-from pipeline_src.web.listing import files
-from pipeline_src.web.messages.play import (
+from pipeline_src.web.messages import (
     Choices,
     GameChoice,
     LadderChoice,
@@ -19,7 +20,7 @@ from pipeline_src.web.messages.play import (
     PlayerOption,
     Variant,
 )
-from pipeline_src.web.settings import Settings
+from pipeline_src.web.settings import Settings, files_below
 
 OUTSIDE = ("uci", "brain")  # Players that start other programs. Pages may not use them.
 LEVEL = "level"  # The player of the levels, which pages offer by their names
@@ -40,6 +41,9 @@ MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")
 MOST_MODELS = 200
 
 
+router = APIRouter(prefix="/api/play", tags=["play"])
+
+
 def analysts(game: str, rule: str) -> tuple[str, ...]:
     """Return the players that can analyse a game, the usual one first. The rule is a variant, or a FEN with it."""
     found = ANALYSTS.get(game, ())
@@ -51,9 +55,10 @@ def hinting(game: str, rule: str) -> str:
     return f"{analysts(game, rule)[0]}:movetime=1000" if game in ANALYSTS else "mcts"
 
 
-def choices(settings: Settings) -> Choices:
-    """Return all choices, with the models below the folders."""
-    return Choices(games=tuple(_game(name, settings) for name in SIDES))
+@router.get("/choices")
+def choices(request: Request) -> Choices:
+    """List games, boards, rules, players and models."""
+    return Choices(games=tuple(_game(name, request.app.state.settings) for name in SIDES))
 
 
 def _game(name: str, settings: Settings) -> GameChoice:
@@ -70,27 +75,26 @@ def _game(name: str, settings: Settings) -> GameChoice:
                 sizes=tuple(n for n in ANY if ladder_of(OneBoard(n, n, ladder.variant), ladders(name)) == ladder),
                 variant=ladder.variant,
                 levels=tuple(
-                    LevelChoice(name=one.name, elo=one.elo, low=one.low, high=one.high, games=one.games)
-                    for one in ladder.levels
+                    LevelChoice(**one.model_dump(include=set(LevelChoice.model_fields))) for one in ladder.levels
                 ),
             )
             for ladder in ladders(name)
         ),
-        players=tuple(_player(one) for one in listed(name) if one.name not in (*OUTSIDE, LEVEL)),
+        players=tuple(
+            ListedPlayer(
+                **{key: getattr(one, key) for key in ("name", "title", "meaning", "example")},
+                with_options=tuple(one.with_options),
+                options=tuple(map(_option, one.options)),
+            )
+            for one in listed(name)
+            if one.name not in (*OUTSIDE, LEVEL)
+        ),
         models=tuple(models(name, settings)),
     )
 
 
-def _player(one: Listed) -> ListedPlayer:
-    options = [PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning) for o in one.options]
-    return ListedPlayer(
-        name=one.name,
-        title=one.title,
-        with_options=tuple(one.with_options),
-        meaning=one.meaning,
-        example=one.example,
-        options=tuple(options),
-    )
+def _option(one: Option) -> PlayerOption:
+    return PlayerOption(name=one.name, type=one.type, default=one.default, meaning=one.meaning)
 
 
 def models(game: str, settings: Settings) -> list[str]:
@@ -98,7 +102,7 @@ def models(game: str, settings: Settings) -> list[str]:
     found = [
         path
         for folder in settings.folders
-        for path in files(folder)
+        for path in files_below(folder)
         if path.name in MODELS[game] and game in path.parts
     ]
     return [_shown(path) for path in found[:MOST_MODELS]]

@@ -13,10 +13,9 @@ from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import board_words, packaged_nets
-from pipeline_src.web.engine.pool import Call, Engines
-from pipeline_src.web.listing import files
-from pipeline_src.web.messages.boards import Model, Models, NetPosition, NetView, Owner
-from pipeline_src.web.moves import played, turn_tree
+from pipeline_src.web.engine import Call, Engines
+from pipeline_src.web.messages import Model, Models, NetPosition, NetView, Owner
+from pipeline_src.web.settings import files_below
 
 Board = tuple[int, int, str]
 FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
@@ -27,7 +26,6 @@ FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
 """Folders with nets, below a folder of artifacts, and their games."""
 NO_NETS = ("learner.pt",)  # Files in these folders that are not nets
 MOST_MOVES = 500
-SEE, BOARD = "pipeline_src.web.seeing:see", "pipeline_src.web.seeing:board_of"  # Functions that run in the process
 
 router = APIRouter(prefix="/api/nets", tags=["nets"])
 _BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()
@@ -44,7 +42,7 @@ def models(request: Request) -> Models:
         found.append(_model(net.file, net.card.game, words, "package", True))
     for folder in request.app.state.settings.folders:
         for below, game in FOLDERS.items():
-            for file in files(folder / below):
+            for file in files_below(folder / below):
                 if file.suffix == ".pt" and file.name not in NO_NETS and not file.name.startswith("."):
                     words = file.relative_to(folder / "models").with_suffix("").as_posix()
                     with contextlib.suppress(OSError):  # a link whose file has gone since the folder was read
@@ -123,7 +121,7 @@ async def _board(request: Request, game: str, path: Path) -> Board:
     key = (str(path), path.stat().st_mtime_ns)
     known = _BOARDS.get(key)
     if known is None:
-        height, width, variant = await _ask(request, BOARD, game, str(path))
+        height, width, variant = await _ask(request, "board_of", game, str(path))
         known = (height, width, variant)
         _BOARDS[key] = known
         while len(_BOARDS) > 500:
@@ -133,6 +131,7 @@ async def _board(request: Request, game: str, path: Path) -> Board:
 
 def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:
     from pipeline_src.games.game import get_game
+    from pipeline_src.web.game import played
 
     rules, words = get_game(game), [word for word in moves.split(",") if word]
     if len(words) > MOST_MOVES:
@@ -149,6 +148,7 @@ async def position(request: Request, model: Name, moves: Moves = "") -> NetPosit
 
 def _position(model: str, game: str, board: Board, moves: str) -> NetPosition:
     from pipeline_src.games.game import get_game
+    from pipeline_src.web.game import turn_tree
 
     state, words = _state(game, board, moves)
     rules, side = get_game(game), get_game(game).to_play(state)
@@ -199,7 +199,7 @@ async def view(
     """Return a net's policy and value in the position after some moves."""
     game, path, board = await _opened(request, model)
     fen, half = await asyncio.to_thread(_asked, game, board, moves, move)
-    found = await _ask(request, SEE, game, str(path), fen, simulations, half)
+    found = await _ask(request, "see", game, str(path), fen, simulations, half)
     return NetView.model_validate(found | {"model": model})
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -12,19 +13,15 @@ from fastapi import Path as InPath
 from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import guard
-from pipeline_src.web.analyse import record_at
-from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, choices, hinting
-from pipeline_src.web.engine.pool import Call, Engines, Place, Task
-from pipeline_src.web.guard import FLOOD, Rate
-from pipeline_src.web.messages import Message
-from pipeline_src.web.messages.play import (
+from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, hinting
+from pipeline_src.web.engine import Call, Engines, Message, Place, Task
+from pipeline_src.web.messages import (
     PERSON,
     Act,
     Begun,
     Board,
     Checked,
-    Choices,
     Judge,
     Judged,
     NewGame,
@@ -32,12 +29,13 @@ from pipeline_src.web.messages.play import (
     Problem,
     Territory,
     ThoughtMessage,
+    reason,
+    received,
 )
-from pipeline_src.web.sessions.game import Game
-from pipeline_src.web.sessions.session import FullError, Session, Store
+from pipeline_src.web.session import FullError, Session, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
-PAINTED_S = 0.5  # Seconds between the first request and the loading of players, in which the page is painted and filled
+PAINTED_S = 0.5  # Seconds from the start until rules and players are loaded, in which the page is painted and filled
 MOST_TABS = 8  # Largest number of tabs of a game
 MOST_UNSENT = 100  # Largest number of messages that wait for a tab
 GONE, BUSY, SLOW = 4404, 4429, 4013
@@ -47,6 +45,20 @@ UNJUDGED = {"win_rate": 0.5, "value": None, "depth": 0, "nodes": 0, "line": (), 
 """Stands for the analysis of an earlier position, which is not needed."""
 KINDS = {"sgf": "application/x-go-sgf", "psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
 Name = Annotated[str, InPath(max_length=40)]
+
+
+_LOADING = threading.Lock()
+
+
+def rules() -> None:
+    """Import what knows the rules of the games, with numba, before anything else needs it.
+
+    One thread does it and others wait: of a package that two threads import, one may see a part alone.
+    """
+    with _LOADING:
+        for game in GAMES:
+            get_game(game)
+        from pipeline_src.web import trees  # noqa: F401
 
 
 @asynccontextmanager
@@ -69,40 +81,27 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
 async def _load_ahead(engines: Engines) -> None:
     """Load the rules here and the usual players in a process, so that the first game need not wait."""
     await asyncio.sleep(PAINTED_S)
+    await asyncio.to_thread(rules)
     places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
-    for place in places:
-        await asyncio.to_thread(_drawn, place)
     players = [(place, p) for place in places for p in (hinting(place.game, place.variant), ANALYSTS[place.game][0])]
     await engines.warm([Task(place=place, player=player, movetime_ms=1) for place, player in players])
 
 
-@router.get("/choices")
-async def all_choices(request: Request) -> Choices:
-    """List games, boards, rules, players and models."""
-    return await asyncio.to_thread(choices, request.app.state.settings)
-
-
 @router.post("/board")
-async def board(place: Place) -> Board:
+def board(place: Place) -> Board:
     """Return a position with its legal moves."""
-    return await asyncio.to_thread(_drawn, place)
+    from pipeline_src.web.game import Game
 
-
-def _drawn(place: Place) -> Board:
     return Game(place).board()
 
 
 @router.post("/territory")
-async def squares(place: Place) -> Territory:
+def squares(place: Place) -> Territory:
     """Return the empty squares of each side in a position of the Amazons."""
+    from pipeline_src.web.game import Game, squares_of
+
     if place.game != "amazons":
         raise ZugwerkError(f"territory is for the Amazons, not {place.game}")
-    return await asyncio.to_thread(_squares, place)
-
-
-def _squares(place: Place) -> Territory:
-    from pipeline_src.web.marks import squares_of
-
     return squares_of(Game(place).state)
 
 
@@ -120,13 +119,13 @@ async def player(asked: PlayerCheck, request: Request) -> Checked:
 @router.post("/judge")
 async def judge(asked: Judge, request: Request) -> Judged:
     """Judge a move by a quick analysis of the positions before and after it."""
+    from pipeline_src.web.trees import record_at
+
     moves = (*asked.place.moves, asked.move)
     record = await asyncio.to_thread(record_at, asked.place.model_copy(update={"moves": moves}))
-    from pipeline_src.web.analysis import TASK  # numba, which the rules have imported in their thread by now
-
     earlier = [{"ply": ply, **UNJUDGED} for ply in range(len(moves) - 1)]
     player = hinting(record.game, record.variant)
-    call = Call(function=TASK, arguments=(asdict(record), player, JUDGE_MS, earlier), key="judge")
+    call = Call(function="analyse", arguments=(asdict(record), player, JUDGE_MS, earlier), key="judge")
     before, after = [one for one in await request.app.state.engines.values(call) if one]
     return Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
 
@@ -212,20 +211,15 @@ async def socket(name: str, wire: WebSocket) -> None:
 
 
 async def _listen(wire: WebSocket, session: Session, out: Wire) -> None:
-    rate, settings = Rate(), wire.app.state.settings
-    while True:
-        text = await guard.text(wire)
-        if not rate.allows_one():
-            await wire.close(FLOOD, "this page sent too many messages; reload it")
-            return
+    settings = wire.app.state.settings
+    async for text in received(wire):
         try:
             act = Act.model_validate_json(text)
             if act.player is not None:
                 check_player(act.player, session.game.place.game, settings)
             await session.act(act)
         except ValidationError as error:
-            first = error.errors()[0]
-            out.hear(Problem(text=f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}"[:500]))
+            out.hear(Problem(text=reason(error)))
         except ZugwerkError as error:
             out.hear(Problem(text=str(error)))
             await session.show(out.hear)

@@ -1,13 +1,19 @@
-"""Archives of records that stay open, so that one of ten thousand games is found without reading all of them again."""
+"""Files of games of any format, and archives that stay open, so that a game is found without reading all again.
+
+The content decides the format. Amazons and Go records may be LittleGolem's text, Gomoku records Piskvorky's. A record
+of any game may be SGF, with comments as this package exports it or without, or be in a Parquet archive, or in the
+journal of a match, also of one under way.
+"""
 
 import json
 import re
+import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.littlegolem.text import of_site
@@ -21,6 +27,11 @@ if TYPE_CHECKING:
 OPEN = 4  # Number of archives kept in memory
 MOST_BYTES = 512 << 20  # Largest size of an archive's file in bytes
 
+SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
+MOST_GAMES, MOST_VALUES = 20_000, 4_000_000  # Limits of an uploaded archive: games, and values of all columns
+Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
+_AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
+_KIND_OF_GAME = re.compile(rb"\bGM\[")
 _LOCK = threading.Lock()
 _TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
 
@@ -60,23 +71,6 @@ def game_of(path: Path, gid: int) -> GameRecord:
     if row < 0:
         raise ZugwerkError(f"{path.name}: no game {gid} there")
     return record_of(table.slice(row, 1).to_pylist()[0], path.name)
-
-
-# Find the format of a file of games and read the games with the readers in `records`.
-#
-# The content decides the format. Amazons and Go records may be LittleGolem's text, Gomoku records Piskvorky's. A record
-# of any game may be SGF, with comments as this package exports it or without, or be in a Parquet archive, or in the
-# journal of a match, also of one under way.
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
-SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
-MOST_GAMES, MOST_VALUES = 20_000, 4_000_000  # Limits of an uploaded archive: games, and values of all columns
-_AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
-_KIND_OF_GAME = re.compile(rb"\bGM\[")
 
 
 class Found(NamedTuple):
@@ -160,10 +154,6 @@ def _archive(data: bytes, name: str) -> list[GameRecord]:
 
 def _table(data: bytes, name: str) -> "pa.Table":
     """Return the archive as a table. `read_table` reads files, so the bytes go to a temporary one."""
-    import tempfile
-
-    from pipeline_src.records.parquet import read_table
-
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(data)
         file.flush()
@@ -229,27 +219,3 @@ def _amazons(text: bytes, number: int, name: str) -> GameRecord | Reject:
         "amazons", number, "file", game.variant, SIZE, SIZE, game.actions, game.winner, game.resigned,
         names[0], names[1], event=names[2].removeprefix("null"),
     )  # fmt: skip
-
-
-def start_of(record: GameRecord) -> Any:
-    """Return the first state of a record. The variant of a record may be the text of a position.
-
-    Raises:
-        ZugwerkError: the game has no such start.
-    """
-    from pipeline_src.games.game import get_game
-
-    rules = get_game(record.game)
-    if " " in record.variant:
-        state = rules.from_fen(record.variant)
-    elif record.game == "gomoku" and record.height != record.width:
-        import numpy as np
-
-        from pipeline_src.games.gomoku import from_board
-
-        state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
-    else:
-        state = rules.initial_state(record.height, record.variant)
-    if state.board.shape != (record.height, record.width):
-        raise ZugwerkError(f"game {record.gid}: its start is not on {record.height}x{record.width}")
-    return state

@@ -1,7 +1,9 @@
 """Trees of variations: from the main line of a record, from an SGF file, from a page, and from pasted text."""
 
 import re
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,25 +12,30 @@ from sgfmill import sgf_grammar
 from sgfmill.sgf_grammar import escape_text, main_sequence_iter
 from sgfmill.sgf_properties import interpret_go_point
 
-from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import parse_square
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import Game as Rules
+from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku.board import format_variant, to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
+from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, start_of
 from pipeline_src.records.rejects import RecordError, shown
 from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, word_of
-from pipeline_src.web.engine.pool import Place
-from pipeline_src.web.messages.analyse import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode
-from pipeline_src.web.moves import step
-from pipeline_src.web.records import kind_of, start_of
+from pipeline_src.web.engine import Place
+from pipeline_src.web.game import Game, began, played, step
+from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode
+from pipeline_src.web.records import kind_of
 
+DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
+LONGEST = 6  # Largest number of moves of a line in a comment
 _SIDES = {**LETTERS, "go": "BW"}
 _NUMBERED = re.compile(r"\b\d+\.+(?=\s|$|[a-z])")
 _TURN = re.compile(r"[a-z]\d+-[a-z]\d+/[a-z]\d+|[a-z]\d+")
+
+Properties = dict[str, list[bytes]]
 
 
 def drawn(tree: Tree) -> tuple[Any, tuple[DrawnNode, ...]]:
@@ -37,8 +44,7 @@ def drawn(tree: Tree) -> tuple[Any, tuple[DrawnNode, ...]]:
     Raises:
         ZugwerkError: a move is illegal, a node comes before its parent, or the start position is malformed.
     """
-    rules = get_game(tree.place.game)
-    start = Board(tree.place.game, tree.place.size, tree.place.variant or None).start(tree.place.fen)
+    rules, start = began(tree.place)
     moves = len(tree.place.moves)
     nodes = [TreeNode(parent=k, move=move) for k, move in enumerate(tree.place.moves)]
     nodes += [node.model_copy(update={"parent": node.parent + moves}) for node in tree.nodes]
@@ -97,7 +103,7 @@ def tree_of(record: GameRecord, data: bytes = b"") -> tuple[Tree, tuple[str, ...
 class _Growing:
     """A tree under construction."""
 
-    def __init__(self, rules: Game, game: str, start: Any) -> None:
+    def __init__(self, rules: Rules, game: str, start: Any) -> None:
         self.rules, self.game, self.states = rules, game, [start]
         self.nodes: list[dict[str, Any]] = []
         self.left_out: list[str] = []
@@ -125,7 +131,7 @@ class _Growing:
         return number
 
     def read(self, tree: Any) -> None:
-        """Add all nodes of a game's tree of `sgf_text.trees`."""
+        """Add all nodes of a game's tree of `records.sgf.trees`."""
         todo, main = [(tree, 0)], {id(node) for node in main_sequence_iter(tree)}
         while todo:
             below, at = todo.pop()
@@ -209,12 +215,6 @@ def _moves(text: str) -> Sequence[str]:
 # Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats.
 
 
-DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
-LONGEST = 6  # Largest number of moves of a line in a comment
-
-Properties = dict[str, list[bytes]]
-
-
 def formats(game: str, start: Any) -> tuple[str, ...]:
     """Return the formats that trees from a start position can be written in, as suffixes of files."""
     if game == "gomoku" and not start.board.any() and to_play(start) == 0:
@@ -237,6 +237,36 @@ def written(tree: Tree, suffix: str) -> str:
     return write_psq(record) if suffix == "psq" else write_alone(record).decode("latin-1")
 
 
+def saved(game: Game, suffix: str, names: tuple[str, str], winner: Any, resigned: bool) -> bytes:
+    """Return a game that was played as the bytes of a file.
+
+    Raises:
+        ZugwerkError: the game cannot be saved in this format.
+    """
+    if suffix not in game.formats:
+        raise ZugwerkError(f".{suffix[:20]}: this game can be saved as {', '.join(game.formats)}")
+    place, (first, second) = game.place.model_copy(update={"moves": tuple(game.moves)}), (name[:200] for name in names)
+    tree = Tree(place=place, first_name=first, second_name=second, winner=winner, resigned=resigned)
+    if suffix != "parquet":
+        return written(tree, suffix).encode("latin-1" if suffix == "txt" else "utf-8", "replace")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "game.parquet"
+        write_records([_record(tree, *drawn(tree))], path)
+        return path.read_bytes()
+
+
+def record_at(place: Place) -> GameRecord:
+    """Return the moves of a place as a record without names, whose variant is the text of the start position.
+
+    Raises:
+        ZugwerkError: the start position is malformed, or a move is illegal.
+    """
+    rules, start = began(place)
+    height, width = start.board.shape
+    actions, _ = played(rules, start, place.moves)
+    return GameRecord(place.game, 0, "file", rules.to_fen(start), height, width, actions, None)
+
+
 def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
     """Return the main line."""
     game, (height, width) = tree.place.game, start.board.shape
@@ -245,7 +275,8 @@ def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
         if node.parent == at:
             actions.append(rules.parse_move(node.move, height, width))
             state, at = rules.play(state, actions[-1]), number
-    variant = format_variant(start) if game == "gomoku" else _start_name(start) if game == "amazons" else ""
+    named = {"gomoku": format_variant, "amazons": _start_name}
+    variant = named[game](start) if game in named else tree.place.variant
     winner = rules.winner(state) or tree.winner
     return GameRecord(
         game, 1, "file", variant, height, width, tuple(actions), winner, tree.resigned,
@@ -326,7 +357,7 @@ def _setup(game: str, board: npt.NDArray[np.int8], side: int) -> Properties:
     return found
 
 
-def _move(rules: Game, game: str, letters: str, before: Any, move: str) -> Properties:
+def _move(rules: Rules, game: str, letters: str, before: Any, move: str) -> Properties:
     height, width = before.board.shape
     if game == "amazons":
         squares = (parse_square(word, height, width) for word in re.findall(r"[a-j]\d+", move))

@@ -8,11 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from pipeline_src.arena.person import PersonGame, load_game
-from pipeline_src.cli.app import app
-from pipeline_src.cli.board_text import board_text, value_text
+from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.gomoku import PLAYERS
@@ -20,7 +18,15 @@ from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
 from pipeline_src.systems.gomoku_zero.player import check_state
-from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
+from tests.arena import (
+    fakes,  # noqa: F401 - registers the players
+    gomoku_fakes,  # noqa: F401 - registers the player
+)
+from tests.cli.conftest import invoke
+
+
+def run(*words, typed="", game="gomoku", against="fake"):
+    return invoke("play", game, "--against", against, *words, input=typed)
 
 
 class Nasty(Player):
@@ -45,10 +51,6 @@ def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PLAYERS, "nasty", f"{__name__}:nasty")
     return tmp_path
-
-
-def run(*words, typed="", game="gomoku", against="fake"):
-    return CliRunner().invoke(app, ["play", game, "--against", against, *words], input=typed)
 
 
 def moves_of(path):
@@ -178,10 +180,10 @@ def test_an_opponent_that_fails_loses_nothing(here):
 
 
 def test_a_level_is_an_opponent(here):
-    found = CliRunner().invoke(app, ["play", "gomoku", "--level", "1", "--size", "9"], input="e5\nquit\n")
+    found = invoke("play", "gomoku", "--level", "1", "--size", "9", input="e5\nquit\n")
     assert found.exit_code == 0, found.output
     assert "level:1 plays " in found.output
-    found = CliRunner().invoke(app, ["play", "gomoku", "--level", "1", "--against", "random"])
+    found = invoke("play", "gomoku", "--level", "1", "--against", "random")
     assert found.exit_code == 1
     assert "--level and --against both name the opponent" in str(found.exception)
 

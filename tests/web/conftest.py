@@ -4,6 +4,8 @@ Tests that need no browser ask for `client`, the application within this process
 """
 
 import asyncio
+import os
+import re
 import subprocess
 import sys
 import time
@@ -14,9 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bench.pictures import CHROMIUM, chromium
-from pipeline_src.web.app import create_app
-from pipeline_src.web.guard import Guard
-from pipeline_src.web.settings import Settings
+from pipeline_src.web.app import Guard, create_app
+from pipeline_src.web.settings import RECENT_NS, Settings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it would rather have httpx2
@@ -24,6 +25,9 @@ with warnings.catch_warnings():
 
 BASE = "http://127.0.0.1:4210"
 WIDE, PHONE = {"width": 1300, "height": 900}, {"width": 400, "height": 800}
+SETUP = "zugwerk.play.setup"
+THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
+SIX = {"game": "amazons", "size": 6, "variant": "standard"}
 PATIENCE_MS = 180_000
 """Until a page shows something: a process that thinks imports torch first, and is nicer than the other tests."""
 
@@ -161,3 +165,70 @@ def alive(server):
     """Whether the server still answers."""
     with urllib.request.urlopen(f"{server}/", timeout=60) as answer:
         return answer.status == 200
+
+
+def age(folder):
+    """As if nothing in it was changed lately."""
+    old = time.time_ns() - 10 * RECENT_NS
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            os.utime(path, ns=(old, old))
+
+
+def begin(client, place, first="person", second="person", **more):
+    answer = client.post("/api/play/games", json={"place": place, "first": first, "second": second, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def joined(client, name):
+    return client.websocket_connect(f"ws://127.0.0.1:4210/api/play/games/{name}/socket")
+
+
+def until(wire, kind, wanted=lambda _: True):
+    """The next message of a kind for which ``wanted`` holds."""
+    for _ in range(1000):
+        message = wire.receive_json()
+        if message["kind"] == kind and wanted(message):
+            return message
+    raise AssertionError(kind)
+
+
+def move(wire, text, **more):
+    wire.send_json({"do": "move", "move": text, **more})
+    return until(wire, "game")
+
+
+def set_up(page, **setup):
+    """Make the page offer a game, and begin it."""
+    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, setup])
+    page.reload()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_url("**id=*")
+    page.wait_for_selector(".seat.to-move")
+
+
+def put_stones(page, *cells):
+    for cell in cells:
+        page.locator(f"[data-cell={cell}]").click()
+        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+
+
+def moves(page):
+    return page.locator(".moves .move").all_inner_texts()
+
+
+def turn(page):
+    """What says that a person may move, or that nobody may."""
+    return page.locator(".status", has_text=re.compile("Your turn|has won|is drawn"))
+
+
+def middle(page, mark):
+    """Of the first mark on the board."""
+    box = page.locator(f".board .under {mark}").first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def watching(client, path="watch"):
+    """The WebSocket of an analysis."""
+    return client.websocket_connect(f"/api/analyse/{path}", headers={"host": "127.0.0.1"})

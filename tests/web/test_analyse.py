@@ -1,14 +1,13 @@
-"""The page Analyse: files of all formats, the analysis in its process, the export, and the page in a browser."""
+"""The page Analyse without a browser: files of all formats, analysis in a process, export, puzzles."""
 
 import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 import sys
-from pathlib import Path
 
+import numpy as np
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
@@ -17,25 +16,26 @@ from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.arena.tournament import Tournament, run_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.web.analysis import follow, known
-from pipeline_src.web.engine.pool import Place
-from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement, PlyAnalysis
+from pipeline_src.search.gomoku.solver import Solver
+from pipeline_src.web.analyse import follow, forced_wins, known
+from pipeline_src.web.calls import PROOF
+from pipeline_src.web.engine import Place
+from pipeline_src.web.messages import AnalysisRequest, Judgement, PlyAnalysis
 from pipeline_src.web.play import UNJUDGED
 from pipeline_src.web.records import read_games
 from pipeline_src.web.trees import tree_of, written
 from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
-from tests.web.conftest import PHONE, ask, fits, run, violations, wait
-from tests.web.test_listing import age
+from tests.web.conftest import age, ask, run, wait, watching
 
 
 def random_game(rules, size, seed, plies=1000):
-    import numpy as np
 
     rng, state, actions = np.random.default_rng(seed), rules.initial_state(size), []
     while len(actions) < plies and rules.winner(state) is None:
@@ -85,10 +85,10 @@ def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
     answer = client.post(f"/api/analyse/upload?name={name}", content=data)
     assert answer.status_code == 200, answer.text
     opened = answer.json()
-    listed = client.get("/api/analyse/games", params={"source": opened["source"]}).json()
+    listed = ask(client, "analyse/games", source=opened["source"])
     assert (opened["name"], opened["games"], listed["games_in_all"]) == (name, 1, 1)
     number = listed["games"][0]["number"]
-    replay = client.get("/api/analyse/game", params={"source": opened["source"], "number": number}).json()
+    replay = ask(client, "analyse/game", source=opened["source"], number=number)
     assert len(replay["nodes"]) == len(game.actions)
     assert not replay["left_out"]
     assert bool(replay["analysts"]) == (game.game != "go")
@@ -100,12 +100,12 @@ def test_an_archive_and_the_journal_of_a_match_under_way(client, web_folder, rec
     run_match(spec, web_folder / "matches/test.parquet")
     journal = web_folder / "matches/test.journal.jsonl"
     whole = journal.read_bytes()
-    listed = client.get("/api/analyse/games", params={"source": f"file:{journal}"}).json()
+    listed = ask(client, "analyse/games", source=f"file:{journal}")
     assert [one["number"] for one in listed["games"]] == [1, 2, 3, 4]
     journal.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 40])  # the second pair is half written
-    listed = client.get("/api/analyse/games", params={"source": f"file:{journal}"}).json()
+    listed = ask(client, "analyse/games", source=f"file:{journal}")
     assert listed["games_in_all"] == 2
-    names = [one["name"] for one in client.get("/api/analyse/files").json()["files"]]
+    names = [one["name"] for one in ask(client, "analyse/files")["files"]]
     assert names[0] == "matches/test.journal.jsonl"
     assert "records/amazons/games.parquet" in names
     assert "matches/test.parquet" in names
@@ -122,10 +122,10 @@ def test_tournament_journal_and_archive_explain_forfeits(client, web_folder):
     played = run_tournament(wanted, web_folder / "club")
     for name, players in (("games.journal.jsonl", {"random", brain}), ("games.parquet", {"chance", "engine"})):
         source = f"file:{web_folder / 'club' / name}"
-        listed = client.get("/api/analyse/games", params={"source": source}).json()
+        listed = ask(client, "analyse/games", source=source)
         assert [one["number"] for one in listed["games"]] == [1, 2]
         assert {one["first_name"] for one in listed["games"]} == {text[:100] for text in players}
-        head = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()["head"]
+        head = ask(client, "analyse/game", source=source, number=1)["head"]
         assert head["event"] == f"forfeit:crash: {played.forfeited[0]['detail']}"
         assert head["event"].endswith("; on stderr: warming up | no memory ?[31mleft")
 
@@ -170,7 +170,7 @@ def test_all_games_of_a_file_are_listed_with_errors(client):
     ]
     opened = client.post("/api/analyse/upload?name=all.sgf", content="\n".join(texts).encode()).json()
     assert opened["games"] == 4
-    listed = client.get("/api/analyse/games", params={"source": opened["source"]}).json()
+    listed = ask(client, "analyse/games", source=opened["source"])
     assert [(one["number"], one["game"], one["winner"], one["plies"]) for one in listed["games"]] == [
         (1, "gomoku", None, 2),
         (3, "amazons", "first", 2),
@@ -180,7 +180,7 @@ def test_all_games_of_a_file_are_listed_with_errors(client):
     assert (listed["games_in_all"], listed["rejects_in_all"]) == (4, 2)
     assert listed["rejects"][0] == "all.sgf (game 2 of 6): White moves where Black should"
     for one in listed["games"]:
-        found = client.get("/api/analyse/game", params={"source": opened["source"], "number": one["number"]}).json()
+        found = ask(client, "analyse/game", source=opened["source"], number=one["number"])
         assert (len(found["nodes"]), found["left_out"]) == (one["plies"], [])
 
 
@@ -204,7 +204,7 @@ def test_all_records_of_the_site_are_listed(client):
 def test_game_from_a_set_up_position_is_shown(client):
     text = "(;GM[4]SZ[15]RU[Standard]PB[a]AB[hh][ig]AW[gi][gh]PL[B];B[jj];W[kk])"
     source = client.post("/api/analyse/upload?name=setup.sgf", content=text.encode()).json()["source"]
-    replay = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()
+    replay = ask(client, "analyse/game", source=source, number=1)
     assert replay["place"]["fen"] == "15/15/15/15/15/15/8x6/6ox7/6o8/15/15/15/15/15/15 b exact"
     assert [one["move"] for one in replay["nodes"]] == ["j6", "k5"]
     assert replay["formats"] == ["sgf"]
@@ -253,7 +253,7 @@ def exported_from(client, replay, suffix="sgf", **more):
 
 def analysed(client, **wanted):
     """All messages of an analysis."""
-    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+    with watching(client) as socket:
         socket.send_text(json.dumps(wanted))
         messages = []
         while not messages or messages[-1].get("state") not in ("done", "failed"):
@@ -312,7 +312,7 @@ def test_impossible_analysis_explains_why(client, wanted, words):
 
 
 def test_closing_the_socket_ends_the_process(client):
-    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+    with watching(client) as socket:
         wanted = {"place": START, "player": "alphabeta:width=3", "movetime": 20_000}
         socket.send_text(json.dumps(wanted))
         while json.loads(socket.receive_text()).get("state") not in ("running", "failed"):
@@ -325,7 +325,7 @@ def test_closing_the_socket_ends_the_process(client):
 @pytest.mark.slow
 def test_analysis_reports_lost_process_and_can_resume(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=2"}
-    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+    with watching(client) as socket:
         socket.send_text(json.dumps(wanted | {"movetime": 20_000}))
         while json.loads(socket.receive_text())["state"] != "running":
             pass
@@ -338,14 +338,14 @@ def test_analysis_reports_lost_process_and_can_resume(client, short_game):
 
 
 def test_binary_request_is_refused(client):
-    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+    with watching(client) as socket:
         socket.send_bytes(b"{}")
         assert json.loads(socket.receive_text())["state"] == "failed"
 
 
 def test_binary_message_does_not_end_an_analysis(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=4", "movetime": 5}
-    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+    with watching(client) as socket:
         socket.send_text(json.dumps(wanted))
         socket.send_bytes(b"{}")
         while (state := json.loads(socket.receive_text()).get("state")) != "done":
@@ -372,9 +372,9 @@ def test_link_to_a_missing_file_is_left_out(client, web_folder, tmp_path):
     link.parent.mkdir()
     link.symlink_to(record)
     age(link.parent)
-    assert "links/game.psq" in {one["name"] for one in client.get("/api/analyse/files").json()["files"]}
+    assert "links/game.psq" in {one["name"] for one in ask(client, "analyse/files")["files"]}
     record.unlink()
-    assert "links/game.psq" not in {one["name"] for one in client.get("/api/analyse/files").json()["files"]}
+    assert "links/game.psq" not in {one["name"] for one in ask(client, "analyse/files")["files"]}
 
 
 def test_mistakes_are_exported_as_marks():
@@ -543,222 +543,136 @@ def test_names_cannot_break_out_of_an_export():
     assert (read.first_name, read.event, read.actions) == ("a];B[aa]\\", "]", (112,))
 
 
-def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, record_file):
-    page = open_page("#/analyse")
-    page.get_by_role("button", name="records/amazons/games.parquet").click()
-    page.get_by_role("button", name="Game 2").click()
-    page.get_by_text("3 moves").first.wait_for()
-    page.get_by_label("Player").fill("alphabeta:width=3")
-    page.get_by_label("Milliseconds a position").fill("5")
-    page.get_by_role("button", name="Analyse", exact=True).click()
-    page.get_by_text("4 of 4 positions").wait_for()
-    page.get_by_role("button", name="Next move").click()
-    page.get_by_text("Move 1 of 3").wait_for()
-    page.keyboard.press("ArrowRight")
-    page.get_by_text("Move 2 of 3").wait_for()
-    chart = page.get_by_role("slider", name="Win rate over the game")
-    assert chart.is_visible()
-    chart.focus()
-    page.keyboard.press("End")
-    page.get_by_text("Move 3 of 3").wait_for()
-    chart.locator("svg .mark-line path").first.wait_for(state="attached")
-    chart.click(position={"x": 50, "y": 80})
-    page.get_by_text("Move 0 of 3").wait_for()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export .sgf").click()
-    assert "first side wins" in Path(download.value.path()).read_text()
-    assert violations(page) == []
-    page.set_viewport_size(PHONE)
-    assert fits(page)
+THREE_STONES = {"game": "gomoku", "size": 15, "variant": "freestyle", "moves": ["h8", "i9", "g8"]}
+ONE_TURN = {"game": "amazons", "size": 10, "variant": "standard", "moves": ["d1-d7/g7"]}
 
 
-def test_the_page_lists_files_by_their_numbers(open_page, web_folder):
-    (web_folder / "numbered").mkdir()
-    for number in (10, 2, 1):
-        (web_folder / f"numbered/g{number}.sgf").write_text("(;GM[4]SZ[15];B[hh])")
-    page = open_page("#/analyse")
-    files = page.get_by_role("button", name=re.compile("numbered"))
-    files.nth(2).wait_for()
-    found = files.all_inner_texts()
-    shutil.rmtree(web_folder / "numbered")  # other tests read the folder, too
-    assert found == ["g1.sgf", "g2.sgf", "g10.sgf"]
+@pytest.fixture
+def socket(client):
+    with watching(client, "think") as one:
+        yield one
 
 
-def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
-    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
-    play = lambda cell: page.locator(f"[data-cell={cell}]").click()  # noqa: E731
-    page.locator(".board.live").wait_for()
-    assert page.locator(".chart").is_hidden(), "there is no curve yet"
-    for k, cell in enumerate(("h8", "i9", "h7"), 1):
-        page.locator(".board.live").wait_for()
-        play(cell)
-        page.get_by_text(f"Move {k} of {k}").wait_for()
-    page.get_by_role("button", name="Previous move").click()
-    page.locator(".board.live").wait_for()
-    play("j10")
-    page.get_by_text("Move 3 of 3, a variation").wait_for()
-    page.get_by_text("Name, comment, variations").click()
-    page.get_by_label("Name of the position").fill("aside")
-    page.get_by_role("textbox", name="Comment").fill("too far]")
-    turns = page.get_by_role("group", name="Moves")
-    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "j10", "aside", "✎"]
-    page.get_by_role("button", name="Make main line").click()
-    page.get_by_text("Move 3 of 3", exact=True).wait_for()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export .sgf").click()
-    text = Path(download.value.path()).read_text()
-    assert ";B[hh];W[ig](;B[jf]C[too far\\]]N[aside])(;B[hi])" in text
-    page.get_by_role("button", name="Delete from here").click()
-    page.get_by_text("Move 2 of 3").wait_for()
-    assert turns.get_by_role("group").count() == 0
-    page.get_by_role("button", name="Undo deletion").click()
-    page.get_by_text("Move 3 of 3", exact=True).wait_for()
-    page.reload()
-    page.get_by_text("Move 3 of 3", exact=True).wait_for()
-    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "h7"]
-    page.get_by_text("Name, comment, variations").click()
-    assert page.get_by_role("textbox", name="Comment").input_value() == "too far]"
-    assert violations(page) == []
-    page.set_viewport_size(PHONE)
-    assert fits(page)
+def demand(socket, number, **wanted):
+    socket.send_text(json.dumps({"number": number} | wanted))
 
 
-def test_changes_of_one_file_do_not_show_in_another(open_page, web_folder):
-    (web_folder / "lessons").mkdir()
-    for name, rest in (("a", ";W[ii]C[of file A]"), ("b", "(;W[ii]C[of file B])(;W[aa]C[aside])")):
-        (web_folder / f"lessons/{name}.sgf").write_text(f"(;GM[4]SZ[15];B[hh]{rest})")
-    page = open_page("#/analyse")
-    page.get_by_role("button", name="a.sgf").click()
-    page.get_by_text("Name, comment, variations").click()
-    page.get_by_role("button", name="Next move").click()
-    page.get_by_label("Name of the position").fill("mine")
-    page.get_by_role("group", name="Moves").get_by_text("mine").wait_for()
-    page.goto(page.url.partition("#")[0] + "#/analyse")
-    page.get_by_role("button", name="b.sgf").click()
-    page.get_by_role("group", name="Variation of move 2").wait_for()
-    assert page.get_by_role("group", name="Moves").get_by_text("mine").count() == 0
-    page.goto(page.url.partition("#")[0] + "#/analyse")
-    page.get_by_role("button", name="a.sgf").click()
-    page.get_by_role("group", name="Moves").get_by_text("mine").wait_for()
-    shutil.rmtree(web_folder / "lessons")  # other tests read the folder, too
+def awaited(socket, good):
+    """The first message of which something holds."""
+    while True:
+        message = json.loads(socket.receive_text())
+        assert message["state"] != "failed" or good(message), message
+        if good(message):
+            return message
 
 
-def test_kept_changes_survive_a_failure_to_show_them(open_page):
-    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
-    page.locator(".board.live").wait_for()
-    page.locator("[data-cell=h8]").click()
-    page.get_by_text("Move 1 of 1").wait_for()
-
-    def fail(route):
-        if route.request.post_data_json.get("nodes"):
-            route.fulfill(status=500, json={"error": "out of order"})
-        else:
-            route.continue_()
-
-    page.expected = ("500",)
-    page.route("**/analyse/tree", fail)
-    page.reload()
-    page.get_by_text("are kept, but not shown here: out of order").wait_for()
-    page.locator(".board.live").wait_for()
-    page.locator("[data-cell=a1]").click()
-    page.get_by_text("Move 1 of 1").wait_for()
-    page.unroute("**/analyse/tree")
-    page.goto(page.url.partition("&at=")[0])
-    page.reload()
-    page.get_by_role("group", name="Moves").get_by_text("h8").wait_for()
-    assert page.get_by_text("but not shown here").count() == 0
+@pytest.mark.parametrize(
+    ("place", "player"),
+    [
+        (THREE_STONES, "engine"),
+        (THREE_STONES, "alphabeta"),
+        (THREE_STONES, "zero"),
+        (ONE_TURN, "alphabeta"),
+        (ONE_TURN, "puct"),
+    ],
+)
+def test_player_gives_several_moves_with_values_and_lines(socket, place, player):
+    demand(socket, 7, place=place, player=player, lines=3)
+    message = awaited(socket, lambda one: one["thought"] and len(one["thought"]["lines"]) == 3)
+    lines = message["thought"]["lines"]
+    assert message["number"] == 7
+    assert len({one["moves"][0] for one in lines}) == 3
+    assert all(0 <= one["win_rate"] <= 1 for one in lines)
+    assert lines[0]["moves"] == message["thought"]["line"]
+    tree = player in ("zero", "puct")
+    assert all((one["visits"] is not None) == tree for one in lines)
+    if not tree:
+        assert [one["value"] for one in lines] == sorted((one["value"] for one in lines), reverse=True)
 
 
-def test_two_tabs_do_not_overwrite_each_other(open_page):
-    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
-    page.locator(".board.live").wait_for()
-    other = page.context.new_page()
-    other.goto(page.url)
-    other.locator(".board.live").wait_for()
-    page.locator("[data-cell=h8]").click()
-    page.get_by_text("Move 1 of 1").wait_for()
-    other.get_by_text("but not shown here: another tab made them.").wait_for()
-    other.locator("[data-cell=a1]").click()
-    other.get_by_text("Move 1 of 1").wait_for()
-    other.goto(other.url.partition("&at=")[0])
-    other.reload()
-    other.get_by_role("group", name="Moves").get_by_text("h8").wait_for()
-    assert other.get_by_role("group", name="Moves").get_by_text("a1").count() == 0
+def test_next_position_ends_search_and_leaving_frees_process(client):
+    with watching(client, "think") as socket:
+        engines = client.app.app.state.engines
+        demand(socket, 1, place=THREE_STONES, player="engine")
+        awaited(socket, lambda one: one["number"] == 1 and one["thought"])
+        demand(socket, 2, place=ONE_TURN, player="alphabeta")
+        awaited(socket, lambda one: one["number"] == 2 and one["thought"])
+        assert engines._free == 1
+    wait(lambda: engines._free == 2, 5)
 
 
-def test_page_marks_mistakes_and_adds_better_moves(open_page):
-    page = open_page("#/analyse?game=gomoku&size=15&moves=h8,i9,h9,i8,h10,a1,h11,a3,h12&judge=1", PHONE)
-    page.get_by_text("10 of 10 positions").wait_for()
-    button = page.get_by_role("button", name=re.compile(r"^6\. a1 \?\? "))
-    button.wait_for()
-    assert "??" in page.get_by_role("group", name="Moves").get_by_role("button", name=re.compile("^a1")).inner_text()
-    button.click()
-    page.get_by_text("Move 6 of 9").wait_for()
-    text = page.locator(".lines strong", has_text="better").inner_text()
-    page.get_by_role("button", name="Add what was better than move 6 as a variation").click()
-    page.get_by_text("a variation").wait_for()
-    variation = page.get_by_role("group", name="Variation of move 6").inner_text()
-    assert "better, by engine" in variation
-    assert text.split()[1] in variation
-    assert violations(page) == []
-    assert fits(page)
+def test_finished_search_is_reported(socket):
+    demand(
+        socket, 1, place=THREE_STONES | {"size": 3, "variant": "freestyle-3", "moves": ["b2"]}, player="engine", lines=2
+    )
+    message = awaited(socket, lambda one: one["state"] == "done")
+    assert len(message["thought"]["lines"]) == 2
 
 
-def test_page_plays_amazons_turns_from_a_set_up_position(open_page):
-    page = open_page("#/analyse")
-    page.get_by_role("button", name="Set up a position").click()
-    page.get_by_role("button", name="Clear the board").click()
-    page.locator("[data-cell=a1]").click()
-    page.get_by_label("Black amazon").check()
-    page.locator("[data-cell=j10]").click()
-    page.get_by_role("button", name="Analyse this position").click()
-    page.get_by_text("Move 0 of 0").wait_for()  # the board that was set up has gone
-    for cell in ("a1", "a3", "a1"):
-        page.locator(f".board.live .cell.legal[data-cell={cell}]").click()
-    page.get_by_text("Move 1 of 1").wait_for()
-    assert page.locator(".turns button").all_inner_texts() == ["a1-a3/a1"]
-    assert violations(page) == []
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"player": "random"}, "does not search"),
+        ({"player": "brain:/bin/sh"}, "starts another program"),
+        ({"player": "engine", "lines": 99}, "less than or equal to 10"),
+        ({"player": "engine", "place": THREE_STONES | {"moves": ["h8", "h8"]}}, "move 2, h8, is not legal here"),
+    ],
+)
+def test_impossible_request_is_reported_and_next_is_answered(socket, wanted, words):
+    demand(socket, 3, **({"place": THREE_STONES} | wanted))
+    assert words in awaited(socket, lambda one: one["state"] == "failed")["error"]
+    demand(socket, 4, place=THREE_STONES, player="engine")
+    awaited(socket, lambda one: one["number"] == 4 and one["thought"])
 
 
-def test_the_page_reads_a_text_and_shows_variations_of_sgf(open_page):
-    page = open_page("#/analyse", PHONE)
-    box = page.get_by_label("Moves, a FEN, SGF")
-    page.get_by_label("Gomoku", exact=True).check()
-    box.fill("h8 h8")
-    page.expected = ["400"]
-    page.get_by_role("button", name="Read the text").click()
-    page.get_by_text("move 2, h8, is not legal here").wait_for()
-    box.fill(VARIED.decode())
-    page.get_by_role("button", name="Read the text").click()
-    page.get_by_role("button", name="g9 side").click()
-    page.get_by_text("Move 2 of 3, a variation").wait_for()
-    page.get_by_text("Move 4, h8, is not legal; it is left out").wait_for()
-    assert violations(page) == []
-    assert fits(page)
+FOUR = {"game": "gomoku", "size": 9, "variant": "freestyle", "moves": ["c5", "a1", "d5", "a9", "e5", "i1"]}
+"""Black has three in a row; both f5 and b5 make a straight four."""
 
 
-def test_page_lists_games_of_a_collection(open_page, tmp_path):
-    page = open_page("#/analyse", PHONE)
-    path = tmp_path / "three.sgf"
-    path.write_text("(;GM[4]SZ[15]PB[ann];B[hh];W[ii])\n(;GM[4]SZ[15];W[hh])\n(;GM[4]SZ[15]PB[cid];B[gg])")
-    page.set_input_files("input[type=file]", path)
-    page.get_by_text("1 more cannot be read. three.sgf (game 2 of 3): White moves where Black should").wait_for()
-    assert page.get_by_role("button", name="Game ").all_inner_texts() == ["Game 1", "Game 3"]
-    assert violations(page) == []
-    assert fits(page)
-    page.get_by_role("button", name="Game 3").click()
-    page.get_by_text("three.sgf, game 3: 1 moves").wait_for()
+def answer(client, *moves, status=200):
+    found = client.post("/api/analyse/forced/answer", json=FOUR | {"moves": [*FOUR["moves"], *moves]})
+    assert found.status_code == status, found.text
+    return found.json()
 
 
-def test_the_page_opens_a_file_of_the_user(open_page, tmp_path):
-    page = open_page("#/analyse", PHONE)
-    path = tmp_path / "mine.psq"
-    path.write_text(write_psq(GOMOKU))
-    page.set_input_files("input[type=file]", path)
-    page.get_by_text("12 moves").first.wait_for()
-    page.expected = ["400"]
-    path.write_text("hello")
-    page.get_by_role("button", name="Open another").click()
-    page.set_input_files("input[type=file]", path)
-    page.get_by_text("not a record").wait_for()
-    assert fits(page)
+def test_each_packaged_forced_win_is_proven_and_legal():
+    rows = [json.loads(text) for text in PACKAGED.read_text().splitlines()]
+    wins = read_forced_wins(PACKAGED)
+    solver = Solver()
+    for (state, plies), row in zip(wins, rows, strict=True):
+        found = solver.solve(state, PROOF)
+        assert found.win, row
+        assert (found.line[0], len(found.line)) == (row["win"], plies)
+        for action in found.line:
+            state = gomoku.play(state, action)
+        assert gomoku.winner(state) is not None
+    assert len(rows) >= 40
+    assert len({row["plies"] for row in rows}) >= 5
+    assert {row["variant"] for row in rows} == {"freestyle", "renju"}
+    assert [row["plies"] for row in rows] == sorted(row["plies"] for row in rows)
+
+
+def test_the_collection_lists_the_positions(client):
+    wins = ask(client, "analyse/forced")["wins"]
+    assert [one["number"] for one in wins] == list(range(1, len(wins) + 1))
+    for one, (state, plies) in zip(wins[:3], read_forced_wins(PACKAGED), strict=False):
+        board = client.post("/api/play/board", json=one["place"]).json()
+        assert (board["fen"], one["plies"]) == (gomoku.to_fen(state), plies)
+    assert len(forced_wins().wins) == len(wins)
+
+
+def test_a_try_is_answered(client):
+    holds = answer(client, "f5")
+    assert (holds["state"], holds["plies"]) == ("holds", 1)
+    assert answer(client, "f5", "b5", "g5") == {"state": "won", "answer": "", "plies": 0}
+    spoilt = answer(client, "i9")
+    assert spoilt["state"] == "spoilt"
+    assert spoilt["answer"] in ("b5", "f5")
+    line = client.post("/api/analyse/forced/line", json=FOUR).json()["moves"]
+    assert (len(line), line[0] in ("b5", "f5")) == (3, True)
+
+
+def test_forced_wins_are_of_gomoku(client):
+    place = {"game": "amazons", "size": 6, "variant": "standard", "moves": ["b1-b3/b1"]}
+    refused = client.post("/api/analyse/forced/answer", json=place)
+    assert (refused.status_code, "in positions of Gomoku" in refused.json()["error"]) == (400, True)

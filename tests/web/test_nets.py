@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -17,10 +15,9 @@ from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 from pipeline_src.web import nets as routes
 from pipeline_src.web.app import create_app
-from pipeline_src.web.seeing import board_of
+from pipeline_src.web.calls import board_of
 from pipeline_src.web.settings import Settings
-from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, run, violations, wait
-from tests.web.test_listing import age
+from tests.web.conftest import BASE, PHONE, TestClient, age, ask, fits, run, violations, wait
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +128,7 @@ def test_a_question_of_a_closed_page_is_not_asked():
 
     async def asked():
         state = SimpleNamespace(engines=None, ahead=None, seeing=asyncio.Lock())  # no engines: they are not asked
-        await routes._ask(SimpleNamespace(app=SimpleNamespace(state=state), is_disconnected=gone), routes.SEE)
+        await routes._ask(SimpleNamespace(app=SimpleNamespace(state=state), is_disconnected=gone), "see")
 
     with pytest.raises(ZugwerkError, match="nobody waits"):
         run(asked())
@@ -148,11 +145,6 @@ def test_link_to_a_missing_net_is_left_out(client, nets, tmp_path):
     assert f"file:{link}" not in {one["model"] for one in ask(client, "nets/models")["models"]}
     link.unlink()
     link.parent.rmdir()
-
-
-def test_the_server_itself_never_imports_torch():
-    code = "import pipeline_src.web.app, sys; sys.exit(bool({'torch', 'numba', 'pyarrow'} & sys.modules.keys()))"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_the_page_by_mouse_and_keyboard(open_page, nets):

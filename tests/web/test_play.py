@@ -14,45 +14,19 @@ from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.ladders import ladders
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web import play as page
+from pipeline_src.web import session
 from pipeline_src.web.app import create_app
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, hinting
-from pipeline_src.web.engine.pool import Thinking
-from pipeline_src.web.guard import A_SECOND, BURST, FLOOD
+from pipeline_src.web.engine import Thinking
+from pipeline_src.web.messages import A_SECOND, BURST, FLOOD
 from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.records import read_games
-from pipeline_src.web.sessions import session
 from pipeline_src.web.settings import Settings
 from tests.layout.imports import ROOT
-from tests.web.conftest import BASE, TestClient, wait
+from tests.web.conftest import BASE, SIX, THREE, TestClient, ask, begin, joined, move, until, wait
 
 LONG, SOON_S = 600_000, 60.0
 """Milliseconds of a search that has to be ended, and seconds until it is."""
-THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
-SIX = {"game": "amazons", "size": 6, "variant": "standard"}
-
-
-def begin(client, place, first="person", second="person", **more):
-    answer = client.post("/api/play/games", json={"place": place, "first": first, "second": second, **more})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["id"]
-
-
-def joined(client, name):
-    return client.websocket_connect(f"ws://127.0.0.1:4210/api/play/games/{name}/socket")
-
-
-def until(wire, kind, wanted=lambda _: True):
-    """The next message of a kind for which ``wanted`` holds."""
-    for _ in range(1000):
-        message = wire.receive_json()
-        if message["kind"] == kind and wanted(message):
-            return message
-    raise AssertionError(kind)
-
-
-def move(wire, text, **more):
-    wire.send_json({"do": "move", "move": text, **more})
-    return until(wire, "game")
 
 
 def test_games_list_their_choices():
@@ -71,7 +45,7 @@ def test_choices_list_players_and_models_below_the_folder(client, web_folder):
     path = web_folder / "models" / "gomoku" / "7" / "best.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    games = {one["game"]: one for one in client.get("/api/play/choices").json()["games"]}
+    games = {one["game"]: one for one in ask(client, "play/choices")["games"]}
     names = {one["name"] for one in games["gomoku"]["players"]}
     assert {"random", "engine", "mcts", "zero"} <= names
     assert not names & {"brain", "uci", "level"}
@@ -80,7 +54,7 @@ def test_choices_list_players_and_models_below_the_folder(client, web_folder):
 
 
 def test_choices_list_the_levels_of_each_board(client):
-    games = {one["game"]: one for one in client.get("/api/play/choices").json()["games"]}
+    games = {one["game"]: one for one in ask(client, "play/choices")["games"]}
     for game, about in games.items():
         found = {(one["size"], one["variant"]): one["levels"] for one in about["ladders"]}
         assert list(found) == [(one.size, one.variant) for one in ladders(game)]

@@ -1,5 +1,6 @@
 """The page Play in a browser: whole games, by mouse, by keyboard and by finger, and what can go wrong."""
 
+import json
 import os
 import re
 import signal
@@ -8,28 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.players.ladders import ladders
-from tests.web.conftest import PHONE, WIDE, alive, fits, violations
-
-SETUP = "zugwerk.play.setup"
-
-
-def set_up(page, **setup):
-    """Make the page offer a game, and begin it."""
-    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, setup])
-    page.reload()
-    page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_url("**id=*")
-    page.wait_for_selector(".seat.to-move")
-
-
-def put_stones(page, *cells):
-    for cell in cells:
-        page.locator(f"[data-cell={cell}]").click()
-        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
-
-
-def moves(page):
-    return page.locator(".moves .move").all_inner_texts()
+from tests.web.conftest import PHONE, SETUP, WIDE, alive, fits, middle, moves, put_stones, set_up, turn, violations
+from tests.web.test_game import SETTLED
 
 
 def test_a_whole_game_of_gomoku_by_mouse(open_page):
@@ -81,17 +62,6 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
         page.keyboard.press(ways[k % 10])
     assert re.search("has won|is drawn", page.locator(".status").inner_text())
     assert len(moves(page)) >= 5
-
-
-def turn(page):
-    """What says that a person may move, or that nobody may."""
-    return page.locator(".status", has_text=re.compile("Your turn|has won|is drawn"))
-
-
-def middle(page, mark):
-    """Of the first mark on the board."""
-    box = page.locator(f".board .under {mark}").first.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_a_whole_game_of_the_amazons_by_mouse(open_page):
@@ -487,3 +457,116 @@ def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
     page.locator("[data-cell=e6]").click()
     page.locator(".moves .move").nth(7).wait_for()
     assert moves(page)[6] == "e6", "a good move is played at once"
+
+
+@pytest.mark.slow
+def test_the_page_leads_through_swap2(open_page):
+    page = open_page("", PHONE)
+    set_up(page, game="gomoku", size=9, variant="freestyle", mode="people", opening="swap2")
+    page.get_by_text("First person: 3 stones to place, black and white in turn.").wait_for()
+    page.locator("[data-cell=e5]").click()
+    page.get_by_text("First person: 2 stones to place").wait_for()
+    page.get_by_role("button", name="Balanced stones").click()
+    page.get_by_text("Second person: choose a colour; White moves next.").wait_for()
+    assert violations(page) == []
+    assert fits(page)
+    page.get_by_role("button", name="Place two more stones").click()
+    page.get_by_role("button", name="Balanced stones").click()
+    page.get_by_text("First person: choose a colour").wait_for()
+    assert page.get_by_role("button", name="Place two more stones").count() == 0
+    page.get_by_role("button", name="Play White").click()
+    page.get_by_text("White to move.").wait_for()
+    page.get_by_role("link", name="New game").or_(page.get_by_role("link", name="Zugwerk")).first.click()
+    assert page.get_by_label("Opening").input_value() == "swap2"
+    page.get_by_label("In a row").fill("4")
+    page.get_by_label("In a row").blur()
+    page.get_by_label("Opening").wait_for(state="detached")
+
+
+RENJU = "#/analyse?game=gomoku&size=15&variant=renju&moves=h8,a1,h9,c1,g7,e1,f7,g1"
+
+
+def begun(page, **wanted):
+    """Begin a game of people, and show it."""
+    ask = """async (body) => (await (await fetch("/api/play/games", { method: "POST",
+        headers: { "content-type": "application/json" }, body })).json()).id"""
+    page.evaluate("(id) => { location.hash = `#/play?id=${id}`; }", page.evaluate(ask, json.dumps(wanted)))
+    page.wait_for_selector(".seat")
+
+
+@pytest.mark.slow
+def test_a_point_that_renju_forbids_is_marked_and_says_why(open_page):
+    page = open_page(RENJU, PHONE)
+    cell = page.get_by_role("gridcell", name="h7, forbidden: two threes")
+    cell.wait_for()
+    assert page.locator(".board .forbidden").count() == 1
+    cell.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("h7 is forbidden to Black: two threes.").wait_for()
+    assert page.locator(".turns button").count() == 8
+    assert violations(page) == []
+    assert fits(page)
+
+
+@pytest.mark.slow
+def test_stones_have_numbers_while_the_button_is_pressed(open_page):
+    page = open_page(RENJU)
+    page.get_by_role("gridcell", name="h7, forbidden: two threes").wait_for()
+    assert page.locator(".board .number").count() == 0
+    page.get_by_role("button", name="Numbers").click()
+    assert sorted(page.locator(".board .number").all_text_contents()) == [str(k) for k in range(1, 9)]
+    page.get_by_role("button", name="Previous move").click()
+    page.get_by_role("gridcell", name="f7, black stone, last move, move 7").wait_for()
+    assert page.locator(".board .number").count() == 7
+    page.reload()
+    page.get_by_role("gridcell", name="f7, black stone, last move, move 7").wait_for()
+    page.get_by_role("button", name="Numbers").click()
+    assert page.locator(".board .number").count() == 0
+
+
+@pytest.mark.slow
+def test_the_line_that_has_won_is_ringed(open_page):
+    page = open_page()
+    place = {"game": "gomoku", "size": 7, "variant": "freestyle-3", "moves": ["a1", "a7", "b1", "b7"]}
+    begun(page, place=place)
+    page.locator(".board.live [data-cell=c1]").click()
+    page.get_by_role("gridcell", name="c1, black stone, last move, in the line that won").wait_for()
+    assert page.locator(".board .won").count() == 3
+    page.get_by_role("button", name="b7", exact=True).click()
+    page.get_by_text("Looking at move 4 of 5.").wait_for()
+    page.wait_for_selector(".board .won", state="detached")
+
+
+@pytest.mark.slow
+def test_territory_is_coloured_counted_and_agreed(open_page):
+    page = open_page("", PHONE)
+    begun(page, place={"game": "amazons", "size": 6, "variant": "", "fen": SETTLED})
+    page.get_by_text("White to move. All is settled: Black wins with 6 turns to spare.").wait_for()
+    page.get_by_role("button", name="Territory").click()
+    page.get_by_role("gridcell", name="a2, settled for White").wait_for()
+    page.get_by_text("White: 11 settled, 0 nearer. Black: 17 settled, 0 nearer.").wait_for()
+    assert page.locator(".board .owned.settled").count() == 28
+    assert violations(page) == []
+    assert fits(page)
+    page.get_by_role("button", name="Agree").click()
+    page.get_by_text("Black has won. All is settled, and the result was agreed on.").first.wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".board.live").wait_for()
+    for cell in ("a1", "b2", "a1"):
+        page.locator(f".board.live [data-cell={cell}]").click()
+    page.get_by_text("White: 10 settled").wait_for()
+    assert moves(page) == ["a1-b2/a1"]
+
+
+@pytest.mark.slow
+def test_territory_follows_the_position_that_is_looked_at(open_page):
+    page = open_page("#/analyse?game=amazons&size=6&variant=standard&moves=b1-b3/b1,a5-c5/b5")
+    page.get_by_role("button", name="Territory").click()
+    text = page.locator(".squares")
+    page.wait_for_function("() => document.querySelector('.squares').textContent.startsWith('White: 0 settled')")
+    before = text.inner_text()
+    page.get_by_role("button", name="Previous move").click()
+    page.wait_for_function("(before) => document.querySelector('.squares').textContent !== before", arg=before)
+    page.get_by_role("button", name="Territory").click()
+    page.wait_for_selector(".board .owned", state="detached")
+    assert violations(page) == []

@@ -1,4 +1,7 @@
-"""`Engines`: a few processes that run the searches and nets of all tabs."""
+"""`Engines`: a few processes that run the searches and nets of all tabs, and the messages that they take and give.
+
+A stuck process can be killed, and the server stays responsive. `child` is the process.
+"""
 
 import asyncio
 import contextlib
@@ -14,17 +17,22 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.messages import Message
 
-# Requests to a process for moves or values, and its answers: lines of JSON on its stdin and stdout.
-
-
+STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
+IDLE_S = 600.0  # Seconds after which an idle process is ended
+LONGEST_LINE = 1 << 20
+LAST_LINES = 4  # Number of lines of the child's standard error in a message
 Ms = Annotated[float, Field(gt=0, le=1e9)]
 Unit = Literal["rate", "squares", "points"]
 MOST_PLIES = 2_000
 MoveText = Annotated[str, Field(min_length=1, max_length=16)]
 Moves = Annotated[tuple[MoveText, ...], Field(max_length=MOST_PLIES)]
+
+
+class Message(Described):
+    """A message between the server, its pages and its processes."""
 
 
 class Place(Message):
@@ -74,7 +82,7 @@ class Call(Message):
     """Values to compute, such as the policy and value of a net."""
 
     function: str
-    """``module:function``, a generator function of this package that takes and yields JSON data."""
+    """Name of a function of `web.calls`."""
     arguments: tuple[Any, ...]
     key: str
     """Key of the call. A process that has run a call with this key is preferred, since it has loaded the data."""
@@ -162,12 +170,6 @@ class Request(Message):
     call: Call | None = None
 
 
-STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
-IDLE_S = 600.0  # Seconds after which an idle process is ended
-LONGEST_LINE = 1 << 20
-LAST_LINES = 4  # Number of lines of the child's standard error in a message
-
-
 Heard = Callable[[Answer | int], None]
 
 
@@ -190,7 +192,7 @@ class Engine:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "pipeline_src.web.engine.child",
+            "pipeline_src.web.child",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -337,9 +339,27 @@ class Engines:
         Raises:
             EngineError: see `Thinking.last`.
         """
-        found: list[Any] = []
-        await self.begin(call, lambda heard: found.extend(() if isinstance(heard, int) else heard.values)).last()
-        return found
+        return [value async for heard in self.follow(call) if isinstance(heard, Answer) for value in heard.values]
+
+    async def follow(self, work: Task | Call) -> AsyncIterator[Answer | int]:
+        """Yield the answers to a task or call, its last one too, and its place in the queue as a number.
+
+        Where the iteration is ended, the work is too: its process is then free, or dead.
+
+        Raises:
+            EngineError: see `Thinking.last`.
+        """
+        queue: asyncio.Queue[Answer | int | None] = asyncio.Queue()
+        end = asyncio.create_task(self.begin(work, queue.put_nowait).last())
+        end.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (heard := await queue.get()) is not None:
+                yield heard
+            yield await end
+        finally:
+            end.cancel()
+            await asyncio.wait([end])
+            _ = end.cancelled() or end.exception()  # so that none is reported as never looked at
 
     async def warm(self, tasks: Sequence[Task]) -> None:
         """Let a process load what some tasks need, one after the other. Their results are ignored."""

@@ -4,15 +4,14 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import level_words
 from pipeline_src.web.choices import hinting
-from pipeline_src.web.engine.pool import Answer, Call, Chosen, EngineError, Engines, Task, Thinking, TimeLeft
-from pipeline_src.web.messages import Message
-from pipeline_src.web.messages.play import (
+from pipeline_src.web.engine import Answer, Call, Chosen, EngineError, Engines, Message, Task, Thinking, TimeLeft
+from pipeline_src.web.messages import (
     PERSON,
     Act,
     Choice,
@@ -20,24 +19,78 @@ from pipeline_src.web.messages.play import (
     Ending,
     GameMessage,
     NewGame,
+    OpeningKind,
     OpeningStep,
     Problem,
     ThoughtMessage,
     Winner,
 )
-from pipeline_src.web.sessions.game import FUNCTION, Game, Opening
+
+if TYPE_CHECKING:
+    from pipeline_src.web.game import Game
 
 GRACE_S = 0.3  # Seconds between the closing of the last tab and the end of the search. A reload takes less.
 SHORTEST_MOVE_S = 0.25  # Least seconds between two moves of players, so that a person can follow
+MOST = 200  # Largest number of games. A further one replaces the one that has been without a tab for the longest time.
+KEPT_S = 24 * 3600.0  # Seconds that a game without a tab is kept
 OTHER: dict[int, Winner] = {0: "second", 1: "first"}  # Winner by the losing side
 Hear = Callable[[Message], None]
 Purpose = Literal["move", "hint"]
 
 
+class Taken(NamedTuple):
+    """A choice that was made."""
+
+    ply: int  # Number of stones on the board
+    choice: Choice
+    turned: bool  # Whether the seats changed places
+
+
+class Opening:
+    """How far the opening of a game has come. Seat 0 places the first three stones; see `arena.gomocup`."""
+
+    def __init__(self, kind: OpeningKind) -> None:
+        self.kind, self.taken = kind, list[Taken]()
+
+    def step(self, plies: int, taken: Sequence[Taken] | None = None) -> OpeningStep | None:
+        """Return the next step after ``plies`` stones and the choices ``taken``, by default all; None: play."""
+        made = [one.choice for one in (self.taken if taken is None else taken)]
+        if not self.kind or (made and made[-1] != "place"):
+            return None
+        if plies < 3:
+            return OpeningStep(seat=None if self.kind == "balanced" else 0, stones=3 - plies)
+        if self.kind == "balanced":
+            return None
+        if not made:
+            return OpeningStep(seat=1, stones=0, may_place=self.kind == "swap2")
+        return OpeningStep(seat=1, stones=5 - plies) if plies < 5 else OpeningStep(seat=0, stones=0)
+
+    def before(self, ply: int) -> list[Taken]:
+        """Return the choices made with fewer than ``ply`` stones on the board."""
+        return [one for one in self.taken if one.ply < ply]
+
+    def take(self, plies: int, choice: Choice) -> bool:
+        """Note a choice; return whether the seats change places. ``swap`` takes Black, ``stay`` White."""
+        step = self.step(plies)
+        assert step is not None
+        turned = choice != "place" and (choice == "swap") != (step.seat == 0)
+        self.taken.append(Taken(plies, choice, turned))
+        return turned
+
+    def turned_since(self, ply: int) -> bool:
+        """Whether the choices from ``ply`` on have made the seats change places."""
+        return sum(one.turned for one in self.taken if one.ply >= ply) % 2 == 1
+
+    def back_to(self, ply: int) -> bool:
+        """Take back the choices from ``ply`` on; return whether the seats change places."""
+        turned, self.taken = self.turned_since(ply), self.before(ply)
+        return turned
+
+
 class Session:
     """A game with participants. Methods run in the server's event loop; rules run in threads, one at a time."""
 
-    def __init__(self, name: str, wanted: NewGame, game: Game, engines: Engines) -> None:
+    def __init__(self, name: str, wanted: NewGame, game: "Game", engines: Engines) -> None:
         """Begin with ``game`` at its current position."""
         self.name, self.game, self.used = name, game, time.monotonic()
         self._seats, self._engines = (wanted.first, wanted.second), engines
@@ -284,7 +337,7 @@ class Session:
         place = self.game.place.model_copy(update={"moves": tuple(self.game.moves)})
         arguments = (place.model_dump(), step.stones, step.may_place)
         try:
-            (found,) = await self._engines.values(Call(function=FUNCTION, arguments=arguments, key=self.name))
+            (found,) = await self._engines.values(Call(function="opened", arguments=arguments, key=self.name))
         except EngineError as error:
             if self._search is asyncio.current_task():
                 await self._fail(error, True)
@@ -385,7 +438,7 @@ class Session:
         self._tell(message)
 
     def _abandon(self) -> None:
-        """End the running search. Its process is free or killed within `engine.pool.STOP_S`."""
+        """End the running search. Its process is free or killed within `engine.STOP_S`."""
         search, self._search, self._thinking, self._latest = self._search, None, None, None
         if search is not None and search is not asyncio.current_task():
             search.cancel()
@@ -445,9 +498,11 @@ class Session:
         Raises:
             ZugwerkError: the game cannot be saved in this format.
         """
+        from pipeline_src.web.trees import saved
+
         async with self._lock:
             resigned = self._ended == "resigned"
-            return await asyncio.to_thread(self.game.saved, suffix, self._seats, self.winner, resigned)
+            return await asyncio.to_thread(saved, self.game, suffix, self._seats, self.winner, resigned)
 
     async def close(self) -> None:
         """End searches, timers and messages."""
@@ -455,13 +510,6 @@ class Session:
         for task in list(self._tasks):
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
-
-
-# `Store` keeps the games of the server.
-
-
-MOST = 200  # Largest number of games. A further one replaces the one that has been without a tab for the longest time.
-KEPT_S = 24 * 3600.0  # Seconds that a game without a tab is kept
 
 
 class FullError(Exception):
@@ -490,6 +538,8 @@ class Store:
         place = wanted.place
         if wanted.opening and (place.game != "gomoku" or place.fen or place.moves):
             raise ZugwerkError(f"the opening {wanted.opening} is for Gomoku from the empty board")
+        from pipeline_src.web.game import Game
+
         game = await asyncio.to_thread(Game, wanted.place)
         session = Session(secrets.token_urlsafe(9), wanted, game, self.engines)
         self._sessions[session.name] = session

@@ -1,4 +1,4 @@
-"""Marks of boards: lines that won, forbidden points with their reasons, the squares of each side, an agreed end."""
+"""Openings of Gomoku, marks of boards and an agreed end on the page Play, without a browser."""
 
 import re
 
@@ -7,9 +7,123 @@ import pytest
 
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.gomoku.board import SIDE
-from pipeline_src.web.marks import forbidden_cells, squares_of, winning_line
+from pipeline_src.web.game import forbidden_cells, squares_of, winning_line
+from pipeline_src.web.session import Opening
 from tests.games.gomoku import reference
-from tests.web.test_play import SIX, begin, joined, move, until
+from tests.web.conftest import SIX, begin, joined, move, until
+
+NINE = {"game": "gomoku", "size": 9, "variant": "freestyle"}
+FAST = "alphabeta:depth=1,width=4"
+
+
+def started(client, opening, first="person", second="person", **more):
+    return joined(client, begin(client, NINE, first, second, opening=opening, **more))
+
+
+def act(wire, do, **more):
+    wire.send_json({"do": do, **more})
+    return until(wire, "game")
+
+
+def three_stones(wire):
+    for cell in ("e5", "a1", "f6"):
+        game = move(wire, cell)
+    return game
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices", "seats"),
+    [
+        ("swap", ["swap"], "ba"),
+        ("swap", ["stay"], "ab"),
+        ("swap2", ["swap"], "ba"),
+        ("swap2", ["stay"], "ab"),
+        ("swap2", ["place", "swap"], "ab"),
+        ("swap2", ["place", "stay"], "ba"),
+    ],
+)
+def test_colours_of_the_players(kind, choices, seats):
+    opening, plies, seated = Opening(kind), 3, "ab"
+    for choice in choices:
+        assert opening.step(plies).stones == 0
+        seated = seated[::-1] if opening.take(plies, choice) else seated
+        plies += 2 * (choice == "place")
+    assert (opening.step(plies), seated) == (None, seats)
+    assert opening.back_to(3) == (seated != "ab")
+    assert opening.step(3).seat == 1
+
+
+def refused(wire, do, **more):
+    wire.send_json({"do": do, **more})
+    text = until(wire, "problem")["text"]
+    until(wire, "game")
+    return text
+
+
+def test_two_people_play_swap2_with_five_stones_and_undo(client):
+    with started(client, "swap2") as wire:
+        game = until(wire, "game")
+        assert (game["opening"], game["persons_turn"]) == ({"seat": 0, "stones": 3, "may_place": False}, True)
+        assert "the opening comes first" in refused(wire, "hint")
+        assert "no colour to choose" in refused(wire, "choose", choice="swap")
+        game = three_stones(wire)
+        assert game["opening"] == {"seat": 1, "stones": 0, "may_place": True}
+        assert (game["persons_turn"], game["board"]["cells"]) == (False, [])
+        assert "choose a colour first" in refused(wire, "move", move="g7")
+        assert "no stones of the opening to place" in refused(wire, "balance")
+        assert act(wire, "choose", choice="place")["opening"] == {"seat": 1, "stones": 2, "may_place": False}
+        move(wire, "b2")
+        assert move(wire, "c3")["opening"] == {"seat": 0, "stones": 0, "may_place": False}
+        assert "after the first three" in refused(wire, "choose", choice="place")
+        game = act(wire, "choose", choice="stay")
+        assert (game["opening"], game["persons_turn"], game["board"]["to_play"]) == (None, True, 1)
+        assert act(wire, "undo")["opening"] == {"seat": 0, "stones": 0, "may_place": False}
+        assert act(wire, "undo")["opening"] == {"seat": 1, "stones": 1, "may_place": False}
+        game = act(wire, "undo")
+        assert (game["opening"]["may_place"], len(game["board"]["moves"])) == (True, 3)
+
+
+@pytest.mark.slow
+def test_colour_choice_swaps_seats_and_undo_restores_them(client):
+    with started(client, "swap", FAST, "person") as wire:
+        game = until(wire, "game", lambda one: one["opening"] and one["opening"]["seat"] == 1)
+        assert (len(game["board"]["moves"]), game["can_undo"]) == (3, False)
+        game = act(wire, "choose", choice="swap")
+        assert game["seats"] == ["person", FAST]
+        game = until(wire, "game", lambda one: len(one["board"]["moves"]) == 4)
+        assert game["persons_turn"]
+        game = act(wire, "undo")
+        assert (game["seats"], game["opening"]["seat"]) == ([FAST, "person"], 1)
+        assert act(wire, "choose", choice="stay")["seats"] == [FAST, "person"]
+
+
+@pytest.mark.slow
+def test_a_player_chooses_after_the_stones_of_a_person(client):
+    with started(client, "swap", "person", FAST, minutes=5, increment_s=9) as wire:
+        until(wire, "game")
+        game = act(wire, "balance")
+        game = until(wire, "game", lambda one: len(one["board"]["moves"]) == 3)
+        assert game["clocks"] == {"left_ms": [300_000, 300_000], "running": None}
+        game = until(wire, "game", lambda one: one["opening"] is None and one["persons_turn"])
+        assert sorted(game["seats"]) == sorted([FAST, "person"])
+        assert game["clocks"]["running"] is not None
+
+
+@pytest.mark.slow
+def test_level_stones_begin_a_game(client):
+    with started(client, "balanced", "person", "person") as wire:
+        game = until(wire, "game")
+        assert (game["opening"], game["persons_turn"]) == ({"seat": None, "stones": 3, "may_place": False}, False)
+        game = until(wire, "game", lambda one: one["opening"] is None)
+        assert (len(game["board"]["moves"]), game["persons_turn"], game["board"]["to_play"]) == (3, True, 1)
+        assert game["seats"] == ["person", "person"]
+
+
+@pytest.mark.parametrize("place", [NINE | {"moves": ["e5"]}, SIX])
+def test_an_opening_is_for_the_empty_board_of_gomoku(client, place):
+    answer = client.post("/api/play/games", json={"place": place, "opening": "swap2"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "the opening swap2 is for Gomoku from the empty board")
+
 
 SETTLED = "2*3/2*3/2*3/2*3/2*3/Q1*2q w"
 """White has 11 squares on the left, Black 17 on the right."""

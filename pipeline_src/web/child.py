@@ -1,46 +1,33 @@
-"""The process of searches and nets: ``python -m pipeline_src.web.engine.child``, started by `pool`."""
+"""The process of searches and nets: ``python -m pipeline_src.web.child``, started by `engine`."""
 
 import contextlib
-import importlib
 import math
 import os
 import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
 
-from pipeline_src.arena.runner import Board, stamps_of
+from pipeline_src.arena.runner import stamps_of
 from pipeline_src.arena.session import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import Game
 from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
-from pipeline_src.players.player import Bounds, Player, PlayerText, Position, by_results
+from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import Clock, Line, SearchResult
-from pipeline_src.web.engine.pool import (
-    Answer,
-    Call,
-    Chosen,
-    OnlyBoard,
-    Place,
-    Request,
-    Task,
-    Thought,
-    ThoughtLine,
-    Unit,
-)
-from pipeline_src.web.moves import played
+from pipeline_src.web import calls
+from pipeline_src.web.calls import placed, unit_of, win_rate
+from pipeline_src.web.engine import Answer, Chosen, OnlyBoard, Request, Task, Thought, ThoughtLine
 
 EVERY_S = 0.08  # Least seconds between two reports of a search: those who look want ten a second
 NICER = 5  # Niceness of the process, so that the server comes first on few cores
 PLAYERS = 4  # Number of players that a process keeps, such as both sides of a game and one that analyses
-ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}  # Value in each unit that corresponds to odds of e to 1
-PLAIN = 10.0  # Points of Gomoku's engine for one point of the plain evaluation, approximately
 
 
 class Reports:
@@ -114,7 +101,7 @@ class Child:
             if request.task is not None:
                 last = Answer(id=request.id, chosen=self._think(search, request.id, request.task))
             elif request.call is not None:
-                for value in called(request.call):
+                for value in getattr(calls, request.call.function)(*request.call.arguments):
                     self._answer(Answer(id=request.id, values=(value,)))
                     if search.stopped.is_set():
                         break
@@ -170,27 +157,9 @@ class Child:
         return self._players[key]
 
 
-def called(call: Call) -> Iterator[Any]:
-    """Yield the values of a call."""
-    module, _, name = call.function.partition(":")
-    yield from getattr(importlib.import_module(module), name)(*call.arguments)
-
-
 def only_board(player: Player) -> OnlyBoard | None:
     """Return the only board of a player, or None."""
     return None if player.only is None else OnlyBoard(**player.only._asdict())
-
-
-def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -> tuple[Game, Position]:
-    """Return the position of a place.
-
-    Raises:
-        ZugwerkError: the game, size or variant is unknown, the FEN malformed, or a move illegal.
-    """
-    rules = get_game(place.game)
-    start = Board(place.game, place.size, place.variant).start(place.fen)
-    actions, state = played(rules, start, place.moves)
-    return rules, Position(state, rng, start, actions, clock)
 
 
 def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
@@ -231,29 +200,6 @@ def _bounds(task: Task) -> Bounds:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def win_rate(game: str, player: str, value: float) -> float | None:
-    """Return a value of a player as a win rate from 0 to 1; None for NaN."""
-    unit = unit_of(game, player)
-    plain = unit == "points" and PlayerText.parse(player).name != "engine"
-    return chance(PLAIN * value if plain else value, unit)
-
-
-def unit_of(game: str, player: str) -> Unit:
-    """Return the unit of a player's values."""
-    if by_results(player):
-        return "rate"
-    return "squares" if game == "amazons" else "points"
-
-
-def chance(value: float, unit: Unit) -> float | None:
-    """Return a value as a win rate from 0 to 1; None for NaN."""
-    if math.isnan(value):
-        return None
-    if unit == "rate":
-        return (1 + max(-1.0, min(1.0, value))) / 2
-    return 1 / (1 + math.exp(-max(-500.0, min(500.0, value / ODDS[unit]))))
 
 
 def main() -> None:

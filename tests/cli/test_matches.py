@@ -1,3 +1,5 @@
+"""``zugwerk match``, ``zugwerk players`` and ``zugwerk levels``."""
+
 import errno
 import json
 import os
@@ -8,29 +10,29 @@ import sys
 import time
 
 import pytest
-from typer.testing import CliRunner
 
 from pipeline_src.arena import match
-from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
+from pipeline_src.players.ladders import ladders
+from pipeline_src.players.registry import players_of
 from pipeline_src.records.parquet import read_records
-from tests.arena import fakes  # noqa: F401 - registers the players
+from tests.arena import (
+    fakes,  # noqa: F401 - registers the players
+    gomoku_fakes,  # noqa: F401 - registers the player
+)
+from tests.cli.conftest import invoke
 from tests.players.engines.test_brain import SCRIPT
-
-
-def run(*words):
-    return CliRunner().invoke(app, words)
 
 
 def test_a_match_as_table_and_as_json(tmp_path):
     words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--sprt", "0,50"]
-    table = run(*words).stdout
+    table = invoke(*words).stdout
     assert re.search(r"won +│ 4 +│ 0", table)
     assert "score 100.0%" in table
     assert "SPRT undecided" in table
     out = tmp_path / "games.parquet"
-    found = json.loads(run(*words, "--json", "--out", str(out)).stdout)
+    found = json.loads(invoke(*words, "--json", "--out", str(out)).stdout)
     assert (found["wins"], found["elo"], found["status"]) == (4, None, "finished")
     assert len(read_records(out)) == 4
 
@@ -43,7 +45,7 @@ def test_result_is_printed_even_if_games_cannot_be_written(tmp_path, monkeypatch
     out = tmp_path / "games.parquet"
     words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--out", str(out)]
     monkeypatch.setattr(match, "write_records", full)
-    done = run(*words)
+    done = invoke(*words)
     assert "score 100.0%" in done.stdout
     assert done.exit_code == 1
     assert str(done.exception) == (
@@ -54,10 +56,10 @@ def test_result_is_printed_even_if_games_cannot_be_written(tmp_path, monkeypatch
 
 def test_limits_and_clocks_reach_the_players():
     words = ["--games", "2", "--size", "6", "--openings", "none", "--json"]
-    found = json.loads(run("match", "amazons", "fake", "random", "--movetime", "5", *words).stdout)
+    found = json.loads(invoke("match", "amazons", "fake", "random", "--movetime", "5", *words).stdout)
     assert found["a"] == "fake:movetime=5"
     assert found["sides"]["a"]["mean_ms"] > 4
-    late = json.loads(run("match", "amazons", "fake:first_ms=30", "random", "--clock", "50+0", *words).stdout)
+    late = json.loads(invoke("match", "amazons", "fake:first_ms=30", "random", "--clock", "50+0", *words).stdout)
     assert late["sides"]["a"]["forfeits"] == {"time": 2}
 
 
@@ -84,7 +86,7 @@ def test_limits_and_clocks_reach_the_players():
     ],
 )
 def test_errors_name_their_cause(words, message):
-    done = run("match", "amazons", *words)
+    done = invoke("match", "amazons", *words)
     assert done.exit_code == 1
     assert message in str(done.exception)
 
@@ -92,11 +94,11 @@ def test_errors_name_their_cause(words, message):
 def test_forfeit_is_explained_and_refusal_is_no_loss():
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
     words = ["match", "gomoku", f"{brain} suggest", "random", "--size", "5", "--games", "2", "--openings", "random:2"]
-    told = " ".join(run(*words).stdout.split())
+    told = " ".join(invoke(*words).stdout.split())
     assert told.startswith("decided by forfeits: ")
     assert "game 1: A forfeits (illegal), move 3: engine" in told
     assert "answers 'SUGGEST 2,2' in place of a move; its last lines: OK | SUGGEST 2,2" in told
-    refused = run("match", "gomoku", "random", f"{brain} refuses", "--games", "2")
+    refused = invoke("match", "gomoku", "random", f"{brain} refuses", "--games", "2")
     assert refused.exit_code == 1
     assert "does not play on 15x15: ERROR too big" in str(refused.exception)
 
@@ -104,67 +106,139 @@ def test_forfeit_is_explained_and_refusal_is_no_loss():
 def test_match_without_legal_moves_has_no_result():
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
     words = ["match", "gomoku", "random", f"{brain} gibberish", "--size", "5", "--games", "2"]
-    done = run(*words)
+    done = invoke(*words)
     told = " ".join(done.stdout.split())
     assert done.exit_code == 1
     assert "made no legal move in time in any game" in told
     assert "score" not in told
-    done = run(*words, "--json")
+    done = invoke(*words, "--json")
     found = json.loads(done.stdout)
     assert (done.exit_code, found["score"], found["wins"]) == (1, None, 2)
     assert "made no legal move" in found["no_result"]
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_with_a_summary(tmp_path):
-    out = tmp_path / "games.parquet"
-    games = ["--games", "2000", "--size", "6"]  # more than there is time for
-    words = ["alphabeta:nodes=300", "random", *games, "--workers", "2", "--out", str(out), "--json"]
-    line = [sys.executable, "-m", "pipeline_src.cli", "match", "amazons", *words]
-    journal = out.with_suffix(".journal.jsonl")
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command", ["match", "tournament"])
+def test_signal_ends_with_a_summary(tmp_path, command, number):
+    words = {
+        "match": [
+            "amazons",
+            "alphabeta:nodes=300",
+            "random",
+            "--games",
+            "2000",
+            "--size",
+            "6",
+            "--out",
+            "games.parquet",
+        ],
+        "tournament": ["club.yaml", "--out", "."],
+    }[command]
+    players = "{a: 'alphabeta:nodes=300', b: random}"
+    (tmp_path / "club.yaml").write_text(
+        f"{{game: amazons, size: 6, games: 2000, openings: 'random:2', players: {players}}}"
+    )
+    line = [sys.executable, "-m", "pipeline_src.cli", command, *words, "--workers", "2", "--json"]
+    journal, pipe = tmp_path / "games.journal.jsonl", subprocess.PIPE
+    with subprocess.Popen(line, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         end = time.monotonic() + 200  # kernels may have to be compiled first
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < end:
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
         try:
             stdout, stderr = process.communicate(timeout=200)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
-    found = json.loads(stdout)
-    assert process.returncode == 130
-    assert found["status"] == "interrupted"
-    assert 2 <= found["games"] < 2000
-    assert re.fullmatch(
-        r"interrupted: \d+ of 2000 games played; the same command goes on with the rest\n", stderr.decode()
-    )
-    assert len(read_records(out)) == found["games"]
+    by = "" if number == signal.SIGINT else f" by {number.name}"
+    games = len(read_records(tmp_path / "games.parquet"))
+    assert process.returncode == 128 + number
+    assert json.loads(stdout)["status"] == "interrupted"
+    assert 2 <= games < 2000
+    assert re.search(rf"^interrupted{by}: {games} (of 2000 )?games played; the same command goes on", stderr, re.M)
 
 
 def test_move_of_any_player():
     state = amazons.initial_state()
-    found = json.loads(run("amazons", "move", "--player", "fake", "--json").stdout)
+    found = json.loads(invoke("amazons", "move", "--player", "fake", "--json").stdout)
     assert amazons.is_legal(state, amazons.parse_move(found["move"]))
     assert found["value"] == 1.25
     assert found["nodes"] >= 50
     assert found["pv"] == [found["move"]]
-    text = run("amazons", "move", "--player", "fake").stdout
+    text = invoke("amazons", "move", "--player", "fake").stdout
     assert re.match(r"\S+  value \+1\.25, depth \d+, [\d,]+ nodes, \d+\.\d\d s\npv \S+\n$", text)
-    assert amazons.is_legal(state, amazons.parse_move(run("amazons", "move", "--player", "one_ply").stdout))
-    over = run("amazons", "move", "--player", "one_ply", "--fen", "q*8/**8/10/10/10/10/10/10/10/10 b")
+    assert amazons.is_legal(state, amazons.parse_move(invoke("amazons", "move", "--player", "one_ply").stdout))
+    over = invoke("amazons", "move", "--player", "one_ply", "--fen", "q*8/**8/10/10/10/10/10/10/10/10 b")
     assert "the game is over" in str(over.exception)
 
 
 def test_a_match_of_gomoku(tmp_path):
     out = tmp_path / "games.parquet"
     words = "match gomoku alphabeta:depth=1 random --games 4 --size 5 --variant freestyle-4 --json"
-    done = run(*words.split(), "--out", str(out))
+    done = invoke(*words.split(), "--out", str(out))
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["games"] == 4
     assert {(record.game, record.variant, record.width) for record in read_records(out)} == {
         ("gomoku", "freestyle-4", 5)
     }
-    unknown = run("match", "chess", "random", "random")
+    unknown = invoke("match", "chess", "random", "random")
     assert isinstance(unknown.exception, ZugwerkError)
     assert "there are: amazons, go, gomoku" in str(unknown.exception)
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("game", ["amazons", "gomoku"])
+def test_every_player_is_listed_with_its_options_and_an_example(game):
+    found = json.loads(invoke("players", game, "--json").stdout)
+    assert {one["name"] for one in found} == players_of(game).keys()
+    assert {one["game"] for one in found} == {game}
+    shown = invoke("players", game).stdout
+    for one in found:
+        assert one["meaning"]
+        assert one["example"].startswith(one["name"])
+        assert one["example"] in shown
+        for option in one["options"]:
+            assert all(option[key] for key in ("name", "type", "meaning"))
+            assert option["name"] in shown
+
+
+@pytest.mark.usefixtures("shipped")
+def test_defaults_bounds_and_other_names_are_listed():
+    (mcts,) = (one for one in json.loads(invoke("players", "gomoku", "--json").stdout) if one["name"] == "mcts")
+    options = {option["name"]: option for option in mcts["options"]}
+    assert options["c"] == {**options["c"], "type": "number, at least 0", "default": "0.15"}
+    assert options["nodes"]["also"] == "playouts"
+    (chooser,) = (one for one in json.loads(invoke("players", "amazons", "--json").stdout) if one["with_options"])
+    assert (chooser["name"], chooser["with_options"][-1]) == ("alphabeta", "nodes_per_ms")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_all_games_without_one_and_no_other():
+    assert {one["game"] for one in json.loads(invoke("players", "--json").stdout)} == {"amazons", "gomoku"}
+    refused = invoke("players", "go").exception
+    assert isinstance(refused, ZugwerkError)
+    assert str(refused) == "no players of 'go'; there are those of: amazons, gomoku"
+
+
+def test_the_levels_of_each_board_are_listed_with_their_elo():
+    shown = invoke("levels", "gomoku").stdout
+    for ladder in ladders("gomoku"):
+        assert f"{ladder.size}x{ladder.size} {ladder.variant}" in shown
+        for level in ladder.levels:
+            assert level.player in shown
+            assert f"{level.low:.0f} to {level.high:.0f}" in shown
+
+
+def test_as_json_they_are_those_of_the_table():
+    assert json.loads(invoke("levels", "--json").stdout) == [ladder.model_dump(mode="json") for ladder in ladders()]
+
+
+def test_a_game_without_levels_is_refused():
+    found = invoke("levels", "go")
+    assert found.exit_code == 1
+    with pytest.raises(ZugwerkError, match="no levels of 'go'; there are those of: gomoku, amazons"):
+        raise found.exception

@@ -1,0 +1,283 @@
+"""What the rules say of a position: moves as texts, a game in progress, and the marks of its board.
+
+The modules of the games import numba, so the server imports this one when a page asks for a position.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.runner import Board as Table
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.board import AmazonsState, format_square
+from pipeline_src.games.amazons.board import to_play as to_play_of
+from pipeline_src.games.game import Game as Rules
+from pipeline_src.games.game import get_game
+from pipeline_src.games.gomoku.board import (
+    BLACK,
+    EMPTY,
+    FIRST,
+    GOING,
+    LINE,
+    RENJU,
+    RULE,
+    SIDE,
+    STANDING,
+    WON,
+    GomokuState,
+)
+from pipeline_src.games.gomoku.moves import forbidden, kind_of_line, line_at, on_board, run
+from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
+from pipeline_src.search.amazons.evaluation import FIRST as FIRST_NEARER
+from pipeline_src.search.amazons.evaluation import SECOND as SECOND_NEARER
+from pipeline_src.search.amazons.evaluation import distances, territory
+from pipeline_src.web.engine import Place
+from pipeline_src.web.messages import Board, Counted, Squares, Territory
+
+FORMATS = {"gomoku": ("sgf", "psq", "parquet"), "amazons": ("sgf", "txt", "parquet")}
+"""Suffixes of files by game; txt is LittleGolem's text."""
+WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (rows, columns) to the next cell, for the four directions of a row
+SIDES: tuple[Literal["first"], Literal["second"]] = ("first", "second")
+Cell = tuple[int, int]
+
+
+def began(place: Place) -> tuple[Rules, Any]:
+    """Return the rules of a place's game, and the position before its moves.
+
+    Raises:
+        ZugwerkError: the game, size or variant is unknown, or the FEN malformed.
+    """
+    return get_game(place.game), Table(place.game, place.size, place.variant or None).start(place.fen)
+
+
+def step(rules: Rules, state: Any, text: str, number: int) -> tuple[int, Any]:
+    """Play one move.
+
+    Args:
+        rules: rules of the game.
+        state: position before the move.
+        text: text of the move.
+        number: number of the move in its game, from 1, for messages.
+
+    Returns:
+        The action, and the position after it.
+
+    Raises:
+        ZugwerkError: the text is malformed, or the move is illegal.
+    """
+    action = rules.parse_move(text, *state.board.shape)
+    if not rules.is_legal(state, action):
+        why = "comes after the end of the game" if rules.winner(state) is not None else "is not legal here"
+        raise ZugwerkError(f"move {number}, {text[:16]}, {why}")
+    return action, rules.play(state, action)
+
+
+def played(rules: Rules, state: Any, texts: Iterable[str]) -> tuple[tuple[int, ...], Any]:
+    """Return the actions of moves from a position on, and the position after them.
+
+    Raises:
+        ZugwerkError: a move is malformed or illegal; the message names the first one.
+    """
+    actions = []
+    for number, text in enumerate(texts, 1):
+        action, state = step(rules, state, text, number)
+        actions.append(action)
+    return tuple(actions), state
+
+
+def turn_tree(turns: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return turns such as ``d1-d7/g7`` as arrow squares by ``d1``, then ``d7``."""
+    tree: dict[str, dict[str, list[str]]] = {}
+    for turn in turns:
+        move, _, arrow = turn.partition("/")
+        start, _, to = move.partition("-")
+        tree.setdefault(start, {}).setdefault(to, []).append(arrow)
+    return {start: {to: tuple(arrows) for to, arrows in below.items()} for start, below in tree.items()}
+
+
+class Game:
+    """A game with moves as texts. Calls may come from any thread, one at a time."""
+
+    def __init__(self, place: Place) -> None:
+        """Load the rules, and play the moves of a place.
+
+        Raises:
+            ZugwerkError: the game, size or variant is unknown, the FEN malformed, or a move illegal.
+        """
+        self.rules, self.start = began(place)
+        self.place = place.model_copy(update={"moves": ()})
+        self._states, self.moves = [self.start], list[str]()
+        for text in place.moves:
+            self.play(text)
+
+    @property
+    def state(self) -> Any:
+        """The position."""
+        return self._states[-1]
+
+    @property
+    def to_play(self) -> Literal[0, 1]:
+        """Side to move, 0 or 1."""
+        return 1 if self.rules.to_play(self.state) else 0
+
+    @property
+    def winner(self) -> Literal["first", "second", "draw"] | None:
+        """Winner by the rules."""
+        return self.rules.winner(self.state)
+
+    def play(self, text: str) -> None:
+        """Play a move.
+
+        Raises:
+            ZugwerkError: the move is malformed or illegal.
+        """
+        action, state = step(self.rules, self.state, text, len(self.moves) + 1)
+        self._states.append(state)
+        self.moves.append(self.rules.format_move(action, *self.state.board.shape))
+
+    def back_to(self, ply: int) -> None:
+        """Take back all moves after the first ``ply``."""
+        del self._states[ply + 1 :], self.moves[ply:]
+
+    def side_at(self, ply: int) -> int:
+        """Return the side to move after ``ply`` moves."""
+        return self.rules.to_play(self._states[ply])
+
+    def board(self, legal: bool = True) -> Board:
+        """Return the position as a message, with the legal moves if a person is to move."""
+        height, width = self.start.board.shape
+        over = self.winner is not None
+        texts: list[str] = []
+        if legal and not over:
+            actions = self.rules.legal_actions(self.state).tolist()
+            texts = [self.rules.format_move(action, height, width) for action in actions]
+        is_turns, line, forbidden = self.place.game == "amazons", [], {}
+        if self.place.game == "gomoku":
+            line, forbidden = winning_line(self.state), forbidden_cells(self.state)
+        return Board(
+            game=self.place.game,
+            fen=self.rules.to_fen(self.state),
+            height=height,
+            width=width,
+            moves=tuple(self.moves),
+            to_play=self.to_play,
+            winner=self.winner,
+            cells=() if is_turns else tuple(texts),
+            turns=turn_tree(texts) if is_turns else {},
+            line=tuple(self.rules.format_move(cell, height, width) for cell in line),
+            forbidden={self.rules.format_move(cell, height, width): why for cell, why in forbidden.items()},
+        )
+
+    def counted(self) -> Counted | None:
+        """Return the result of an unfinished game of the Amazons, if counting decides it."""
+        if self.place.game != "amazons" or self.winner is not None:
+            return None
+
+        return counted(self.state)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Return the suffixes of files that the game can be saved as."""
+        if self.place.fen:
+            return ("sgf",)
+        found = FORMATS.get(self.place.game, ("parquet",))
+        return found if self.place.game != "amazons" or self.place.size == 10 else ("sgf", "parquet")
+
+
+# Marks of boards in addition to their pieces: lines that won, points that Renju forbids, the squares of each side.
+
+
+def winning_line(state: GomokuState) -> list[int]:
+    """Return the cells of the winning lines, ascending; none without a winner."""
+    if state.turn[STANDING] != WON:
+        return []
+    colour = 2 - int(state.turn[SIDE])
+    line, kind = int(state.turn[LINE]), int(kind_of_line(state, colour))
+    won: set[Cell] = set()
+    for cell in np.argwhere(state.board == colour).tolist():
+        for way in WAYS:
+            row = _row(state.board, cell, way)
+            if row[0] != tuple(cell) or len(row) < line:
+                continue
+            alone = np.where(state.board == colour, EMPTY, state.board)  # of the winner, this row alone
+            alone[tuple(np.transpose(row))] = colour
+            if line_at(alone, cell[0], cell[1], colour, line, kind):
+                won.update(row)
+    width = state.board.shape[1]
+    return sorted(r * width + c for r, c in won)
+
+
+def _row(board: npt.NDArray[np.int8], cell: Any, way: Cell) -> list[Cell]:
+    """Return the cells of the row of one colour through a stone, in order."""
+    (r, c), (down, right), colour = cell, way, int(board[tuple(cell)])
+    behind, ahead = run(board, r, c, -down, -right, colour), run(board, r, c, down, right, colour)
+    return [(r + k * down, c + k * right) for k in range(-behind, ahead + 1)]
+
+
+def forbidden_cells(state: GomokuState) -> dict[int, str]:
+    """Return the cells that Renju forbids to Black, who is to move, each with the reason."""
+    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST or state.turn[STANDING] != GOING:
+        return {}
+    width = state.board.shape[1]
+    empty = [(r, c) for r, c in np.argwhere(state.board == EMPTY).tolist() if forbidden(state.board, r, c)]
+    return {r * width + c: _reason(state.board.copy(), (r, c)) for r, c in empty}
+
+
+def _reason(board: npt.NDArray[np.int8], cell: Cell) -> str:
+    """Return why a cell is forbidden to Black. The stone is put on the board."""
+    board[cell] = BLACK
+    if any(len(_row(board, cell, way)) > 5 for way in WAYS):
+        return "six or more in a row"
+    return "two fours" if sum(len(_fours(board, cell, way)) for way in WAYS) > 1 else "two threes"
+
+
+def _fours(board: npt.NDArray[np.int8], cell: Cell, way: Cell) -> list[Cell]:
+    """Return the fours of a black stone in one direction, as cells that make exactly five of them.
+
+    A straight four, which two cells complete, counts once.
+    """
+    found = []
+    for k in (-4, -3, -2, -1, 1, 2, 3, 4):
+        at = (cell[0] + k * way[0], cell[1] + k * way[1])
+        if on_board(board, *at) and board[at] == EMPTY:
+            board[at] = BLACK
+            row = _row(board, at, way)
+            board[at] = EMPTY
+            if len(row) == 5 and cell in row:
+                found.append(at)
+    return found[:1] if len(_row(board, cell, way)) == 4 else found
+
+
+def squares_of(state: AmazonsState) -> Territory:
+    """Return the empty squares of each side in a position of the Amazons, and the winner if counting decides it."""
+    reached, width = _reached(state), state.board.shape[1]
+    nearer = territory(state).queen.reshape(state.board.shape)
+
+    def named(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(format_square(square, width) for square in np.flatnonzero(which).tolist())
+
+    first, second = (
+        Squares(settled=named(own & ~other), nearer=named(own & other & (nearer == side)))
+        for side, own, other in ((FIRST_NEARER, *reached), (SECOND_NEARER, *reached[::-1]))
+    )
+    return Territory(first=first, second=second, counted=counted(state))
+
+
+def counted(state: AmazonsState) -> Counted | None:
+    """Return the result of a position in which no empty square is open to both sides, if counting decides it."""
+    first, second = _reached(state)
+    if state.turn[1] >= 0 or (first & second).any():
+        return None
+    least, most, _ = count_out(state, PLAY_NODES, endgame_scratch(state.amazons.shape[1]))
+    to_play = to_play_of(state)
+    if least > 0:
+        return Counted(winner=SIDES[to_play], spare=least - 1)
+    return Counted(winner=SIDES[1 - to_play], spare=-most) if most <= 0 else None
+
+
+def _reached(state: AmazonsState) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the empty squares that each side's amazons reach by king moves through empty squares, bool [H, W]."""
+    first, second = (np.isfinite(distances(state, side, far=False)) for side in (0, 1))
+    return first, second
