@@ -54,7 +54,7 @@ def report(
     Of each figure the run in this checkout comes first, then committed measurements.
     """
     from pipeline_src.report.figures import figures
-    from pipeline_src.report.keep import keep as keep_figures
+    from pipeline_src.report.figures import keep as keep_figures
 
     if keep:
         path, count = keep_figures()
@@ -68,8 +68,8 @@ def report(
     from rich.table import Column, Table
 
     from pipeline_src.cli.tables import print_table
-    from pipeline_src.report.figures import SYSTEMS
-    from pipeline_src.report.page import lines, verdicts, with_unit
+    from pipeline_src.report.figures import SYSTEMS, with_unit
+    from pipeline_src.report.page import lines, verdicts
 
     console = Console()
     verdict = Table(title="Verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -163,7 +163,7 @@ def repro(
     require_checkout()
     from pipeline_src.project.schedule import cores
     from pipeline_src.project.schedule import repro as bring
-    from pipeline_src.report.keep import agreement
+    from pipeline_src.report.figures import agreement
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     begin, made = time.monotonic(), list["Schedule"]()
@@ -282,23 +282,23 @@ def compare(
     from rich.console import Console
 
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.reference.compare import WORKSPACE, opened
+    from pipeline_src.reference.compare import WORKSPACE, read_revision
     from pipeline_src.reference.compare import compare as compared
 
     if a == WORKSPACE:
         raise ZugwerkError("the working tree can only be the second version: zugwerk compare HEAD workspace")
-    with opened(a) as one, opened(b) as other:
-        comparison = compared(one, other)
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=max(console.width, PIPED_WIDTH))
-        _print_sides(one, other, console)
-        _print(comparison, console, everything)
+    one, other = read_revision(a), read_revision(b)
+    comparison = compared(one, other)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, PIPED_WIDTH))
+    _print_sides(one, other, console)
+    _print(comparison, console, everything)
 
 
 def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None:
     for letter, side in (("A", one), ("B", other)):
-        profile, seed = (side.params().get(key, "unknown") for key in ("profile", "seed"))
+        profile, seed = (side.params.get(key, "unknown") for key in ("profile", "seed"))
         about = f"{letter}: {side.title}, {side.date}, profile {profile}, seed {seed}: {side.subject}"
         console.print(about, markup=False, highlight=False)
 

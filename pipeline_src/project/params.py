@@ -6,22 +6,25 @@ Values are not converted: a whole number is also a number, but a text is no numb
 """
 
 import copy
+import os
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from pipeline_src import yaml12
+from pipeline_src import files, yaml12
 from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import OUTPUTS, read_json
 
 PARAMS_FILE = Path("params.yaml")
+CODE_FILE = OUTPUTS / "code.json"  # What the stage `code` writes: digests of code, and the params behind each target
 MOST_WORKERS = "ZUGWERK_WORKERS"
 """Environment variable with the largest number of processes on this machine, for any params. `zugwerk repro`
 divides the cores among the stages that run at the same time."""
@@ -129,6 +132,25 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ZugwerkError(f"{path}: expected sections with keys, found {type(tree).__name__}")
     return tree
+
+
+def made_by(target: str) -> dict[str, Any]:
+    """Return what makes the reports of a target of the graph, as they say themselves (`files.write_json`).
+
+    Returns:
+        ``stage``, the target; ``code``, the digest of its code; ``params``, the values in params.yaml by dotted key on
+        which its outputs depend, those of the stages before it included. Empty before the stage `code` has run.
+    """
+    if not CODE_FILE.exists():
+        return {}
+    known, tree = read_json(CODE_FILE), read_tree()
+    keys = known.get("params", {}).get(target, ())
+    code = known["code"].get(target.partition("@")[0])
+    return {"stage": target, "code": code, "params": {key: at(tree, key) for key in keys}}
+
+
+if "DVC_STAGE" in os.environ:  # DVC runs this process as a stage
+    files.made_by = partial(made_by, os.environ["DVC_STAGE"])
 
 
 @lru_cache(maxsize=1)

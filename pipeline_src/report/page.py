@@ -1,10 +1,7 @@
 """The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
-import os
-import platform
-import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +13,23 @@ from pipeline_src.games.go import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.plots_page import bundle
+from pipeline_src.project.profile import LAPTOP
 from pipeline_src.project.systems import Claim
 from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.charts import charts, interactive, svg
 from pipeline_src.report.charts.drawing import LARGEST
-from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, SYSTEMS, figures, of_the_graph
+from pipeline_src.report.figures import (
+    COMMITTED,
+    OTHER_PARAMS,
+    SYSTEMS,
+    commit,
+    figures,
+    hardware,
+    interval,
+    number,
+    of_the_graph,
+    with_unit,
+)
 from pipeline_src.report.positions.file import (
     LETTERS,
     POSITIONS,
@@ -31,53 +40,6 @@ from pipeline_src.report.positions.file import (
     read_examples,
     square_names,
 )
-
-# The code and the machine of a report.
-
-
-CODE = ("dvc.yaml", "pipeline_src", "spiders")  # Code that determines the figures
-
-
-def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
-    """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
-    try:
-        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head + "+" * bool(changed)
-
-
-def _git(folder: Path, *command: str) -> str:
-    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
-
-
-GPUS = Path("/proc/driver/nvidia/gpus")  # Has a folder for each GPU of NVIDIA
-
-
-def hardware() -> str:
-    """Return the processor and the number of cores for this process, and the GPUs, in words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    gpus = Counter(
-        line.removeprefix("Model:").strip()
-        for path in sorted(GPUS.glob("*/information"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if line.startswith("Model:")
-    )
-    own = [f"{count} {name}" for name, count in gpus.items()]
-    return " and ".join([*own, f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"])
-
-
-def processor() -> str:
-    """Return the processor's name from the operating system."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
 
 # Tables of the registry's figures, published and ours, as texts for the report and for Markdown.
 
@@ -150,29 +112,6 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
         cells = [figure, one.published, one.ours, one.interval, one.n, one.unit, one.profile]
         parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{one.command}`"]) + " |")
     return parts
-
-
-def with_unit(words: str, unit: str) -> str:
-    """Return a figure's words, with the unit if the words do not imply it."""
-    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
-    if value is None:
-        return "-"
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
-        return f"{int(value):,}"
-    if unit in ("score", "fraction", "F1", "squared error") or unit.startswith("fraction"):
-        return f"{value:.3f}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def interval(row: dict[str, Any]) -> str:
-    """Return a figure's 95 % interval as text, ``-`` without one."""
-    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
 
 
 def line(row: dict[str, Any], below: bool = False) -> Line:

@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.reference.__main__ import pictures
-from pipeline_src.reference.results import filled_pages
+from pipeline_src.reference.__main__ import filled_pages, pictures
 from pipeline_src.report.figures import SYSTEMS
 from tests.layout.imports import ROOT
 

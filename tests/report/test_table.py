@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures
-from pipeline_src.report.page import COLUMNS, lines, markdown, markdown_table, number, with_unit
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
+from pipeline_src.report.page import COLUMNS, lines, markdown, markdown_table
 
 ROW = {
     "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
