@@ -66,7 +66,7 @@ def read_revision(name: str, project: Path = Path()) -> Revision:
         stages = _yaml(commit, LOCK, project).get("stages", {})
         files |= {out["path"] for stage in stages.values() for out in stage.get("outs", ())}
     reports = {file for file in files if file.startswith(f"{REPORTS}/") and file.endswith(".json")}
-    kept = frozenset(file for file in reports if not file.endswith(".timings.json") and file not in NO_METRICS)
+    kept = frozenset(file for file in reports if not file.endswith(".timings.json") and file != NO_METRICS)
     found = Revision(name, commit, date, subject, changed, params, kept)
     if not kept:
         raise ZugwerkError(f"{found.title}: no metrics in artifacts/reports; `dvc repro` makes them")
@@ -117,7 +117,7 @@ def _git(project: Path, *words: str) -> str:
 
 Changes = dict[str, dict[str, dict[str, Any]]]  # Changed values as `{file: {dotted key: {old, new}}}`
 HEADLINES = ".headlines.json"
-NO_METRICS = {f"{REPORTS}/figures.json", f"{REPORTS}/positions.json"}  # Of the report page
+NO_METRICS = f"{REPORTS}/positions.json"  # Boards of the report page
 FIELDS = frozenset({"value", "low", "high", "n"})
 
 

@@ -44,7 +44,7 @@ REPORTS = OUTPUTS / "reports"
 
 
 class Origin(NamedTuple):
-    """What made a report of the graph, as far as it says so."""
+    """Code and params that made a report of the graph, as far as it says so."""
 
     code: str | None  # Digest of the code of its stage
     values: dict[str, Any]  # Params behind it by dotted key; empty if they are unknown

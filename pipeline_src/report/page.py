@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json, written_aside
+from pipeline_src.files import written_aside
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
@@ -41,10 +41,7 @@ from pipeline_src.report.positions.file import (
     square_names,
 )
 
-# Tables of the registry's figures, published and ours, as texts for the report and for Markdown.
-
-
-COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
+# Tables of the registry's figures, published and ours, as texts.
 
 
 class Line(NamedTuple):
@@ -87,31 +84,6 @@ def most_common_origins(table: list[Line]) -> dict[str, str]:
         if origins:
             found[made] = origins.most_common(1)[0][0]
     return found
-
-
-def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the tables of all systems as Markdown."""
-    parts = ["# Results"]
-    for name, rows in figures.items():
-        parts += ["", f"## {SYSTEMS[name].title if name in SYSTEMS else name}", "", *markdown_table(rows)]
-    return "\n".join(parts) + "\n"
-
-
-def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return a system's table as lines of Markdown, below the most common origins of its figures."""
-    table = lines(rows)
-    origins = most_common_origins(table)
-    words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
-    said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
-    parts = [" ".join(said), ""] if said else []
-    parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
-    for one in table:
-        own = [one.player, one.where if one.where != origins.get(one.made) else ""]
-        figure = "↳ also" if one.below else one.words
-        figure += f" ({'; '.join(filter(None, own))})" if any(own) else ""
-        cells = [figure, one.published, one.ours, one.interval, one.n, one.unit, one.profile]
-        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{one.command}`"]) + " |")
-    return parts
 
 
 def line(row: dict[str, Any], below: bool = False) -> Line:
@@ -336,17 +308,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
-    """Write index.html, figures.json and figures.md to ``target``, from the files of the checkout ``folder``.
+    """Write index.html to the folder ``target``, from the files of the checkout ``folder``.
 
     Raises:
         ZugwerkError: a metrics file, params.yaml, or a table of a chart is damaged.
     """
-    found = figures(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    write_json(target / "figures.json", found)
-    for name, text in (("figures.md", markdown(found)), ("index.html", html(found, folder))):
-        with written_aside(target / name) as aside:
-            aside.write_text(text, encoding="utf-8")
+    with written_aside(target / "index.html") as aside:
+        aside.write_text(html(figures(folder), folder), encoding="utf-8")
 
 
 def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:

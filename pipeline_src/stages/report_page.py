@@ -3,8 +3,8 @@
 Example: ``python -m pipeline_src.stages.report_page``
 
 Reads the metrics and plots of all systems below artifacts/reports, docs/measured and params.yaml, and writes
-artifacts/reports/index.html, figures.md and figures.json. These contain the commit, the processor and how long things
-took, so they are not the same bytes from run to run.
+artifacts/reports/index.html. It contains the commit, the processor and how long things took, so it is not the same bytes
+from run to run.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ TARGET = Path("artifacts/reports")
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the page."""
     write_report(TARGET)
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bench.strength import gomoku_zero as strength
+from bench.strength import gomoku_zero
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
@@ -29,7 +29,7 @@ def record(gid, winner, names, event):
 
 def run(folder, seed, winners, elo=100.0):
     """A folder as a run leaves it; ``winners`` are those of the games against MCTS, w for ours; all others lost."""
-    reports = folder / strength.REPORT.parent / "generations"
+    reports = folder / gomoku_zero.REPORT.parent / "generations"
     reports.mkdir(parents=True)
     (folder / "params.yaml").write_text(
         yaml12.dump(
@@ -38,7 +38,7 @@ def run(folder, seed, winners, elo=100.0):
         )
     )
     metrics = {"generations": 2, "elo_last": ELO | {"value": elo}, "best_of_five_won": {"value": 0.5, "n": 4}}
-    (folder / strength.REPORT).write_text(json.dumps(metrics))
+    (folder / gomoku_zero.REPORT).write_text(json.dumps(metrics))
     for number in (1, 2):
         (reports / f"{number:02d}.json").write_text(json.dumps({"self_play": {"games": 50}}))
         (reports / f"{number:02d}.timings.json").write_text(json.dumps({"seconds": {"self_play": 900, "train": 900}}))
@@ -50,12 +50,12 @@ def run(folder, seed, winners, elo=100.0):
             winner = "draw" if won == "d" else "first" if (won == "w") == (i % 2 == 0) else "second"
             games.append(record(len(games) + 1, winner, names, "headline"))
     games.append(record(len(games) + 1, "first", ("zero:x", "zero:y"), "table2"))
-    write_records(games, folder / strength.GAMES)
+    write_records(games, folder / gomoku_zero.GAMES)
     return folder
 
 
 def test_runs_are_pooled_into_all_figures(tmp_path):
-    found = strength.figures([run(tmp_path / "a", 1, "wwwd"), run(tmp_path / "b", 2, "wlww", 300.0)])
+    found = gomoku_zero.figures([run(tmp_path / "a", 1, "wwwd"), run(tmp_path / "b", 2, "wlww", 300.0)])
     assert set(found) == NAMES
     assert found["score_vs_mcts1000"]["value"] == 6.5 / 8
     assert found["score_vs_mcts1000"]["n"] == 8
@@ -69,20 +69,20 @@ def test_runs_are_pooled_into_all_figures(tmp_path):
 
 def test_best_of_five_figure_leaves_out_runs_without_it(tmp_path):
     folder = run(tmp_path / "a", 1, "wwwd")
-    report = json.loads((folder / strength.REPORT).read_text())
+    report = json.loads((folder / gomoku_zero.REPORT).read_text())
     del report["best_of_five_won"]
-    (folder / strength.REPORT).write_text(json.dumps(report))
-    assert set(strength.figures([folder])) == NAMES - {"best_of_five_won"}
-    both = strength.figures([folder, run(tmp_path / "b", 2, "wlww")])
+    (folder / gomoku_zero.REPORT).write_text(json.dumps(report))
+    assert set(gomoku_zero.figures([folder])) == NAMES - {"best_of_five_won"}
+    both = gomoku_zero.figures([folder, run(tmp_path / "b", 2, "wlww")])
     assert both["best_of_five_won"]["n"] == 4
 
 
 def test_a_collected_run_is_kept_with_the_laptops_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
+    monkeypatch.setattr(gomoku_zero, "OUT", tmp_path / "measured.json")
     laptop, paper = run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")
     for words in (["--collect", str(laptop)], ["--profile", "paper", "--collect", str(paper), "--hardware", "one GPU"]):
         monkeypatch.setattr("sys.argv", ["strength", *words])
-        strength.main()
+        gomoku_zero.main()
     found = json.loads((tmp_path / "measured.json").read_text())
     assert found["score_vs_mcts1000"]["value"] == 1.0
     assert found["score_vs_mcts1000"]["profile"] == "laptop"
@@ -97,13 +97,13 @@ def test_a_collected_run_is_kept_with_the_laptops_run(tmp_path, monkeypatch):
 
 def test_code_digest_is_given_only_if_all_runs_agree(tmp_path):
     folders = [run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")]
-    (folders[0] / strength.MARK).write_text(json.dumps({"key": "k", "code": "12"}))
-    assert strength.evaluated_by(folders[:1]) == "12"
-    assert strength.evaluated_by(folders) is None
-    (folders[1] / strength.MARK).write_text(json.dumps({"key": "l", "code": "12"}))
-    assert strength.evaluated_by(folders) == "12"
-    (folders[1] / strength.MARK).write_text(json.dumps({"key": "l", "code": "34"}))
-    assert strength.evaluated_by(folders) is None
+    (folders[0] / gomoku_zero.MARK).write_text(json.dumps({"key": "k", "code": "12"}))
+    assert gomoku_zero.evaluated_by(folders[:1]) == "12"
+    assert gomoku_zero.evaluated_by(folders) is None
+    (folders[1] / gomoku_zero.MARK).write_text(json.dumps({"key": "l", "code": "12"}))
+    assert gomoku_zero.evaluated_by(folders) == "12"
+    (folders[1] / gomoku_zero.MARK).write_text(json.dumps({"key": "l", "code": "34"}))
+    assert gomoku_zero.evaluated_by(folders) is None
 
 
 def test_games_of_other_params_are_refused(tmp_path):
@@ -111,4 +111,4 @@ def test_games_of_other_params_are_refused(tmp_path):
     text = (folder / "params.yaml").read_text().replace("playouts=1000", "playouts=999")
     (folder / "params.yaml").write_text(text)
     with pytest.raises(ZugwerkError, match="not the games of"):
-        strength.figures([folder])
+        gomoku_zero.figures([folder])

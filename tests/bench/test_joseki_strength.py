@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from bench.strength import joseki as strength
+from bench.strength import joseki
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.figures import REGISTRY
@@ -19,10 +19,10 @@ def test_every_figure_is_measured_and_rejects_are_counted(tmp_path, monkeypatch,
     for number, game in enumerate(GAMES):
         (folder / f"{number}.sgf").write_bytes(write_sgf(game))
     (folder / "bad.sgf").write_bytes(b"(;SZ[19];B[d")
-    monkeypatch.setattr(strength, "OUT", tmp_path / "joseki.json")
+    monkeypatch.setattr(joseki, "OUT", tmp_path / "joseki.json")
     words = ["joseki", "--games", str(folder), "--data", "random games", "--scales", "10", "20"]
     monkeypatch.setattr(sys, "argv", words)
-    strength.main()
+    joseki.main()
     found = json.loads((tmp_path / "joseki.json").read_text())
     assert set(REGISTRY["joseki"]) <= set(found)
     assert found["games"]["value"] == 15
@@ -35,7 +35,7 @@ def test_every_figure_is_measured_and_rejects_are_counted(tmp_path, monkeypatch,
 
 
 def test_varied_games_are_legal_and_different():
-    games = [strength.varied(GAMES, number) for number in range(30)]
+    games = [joseki.varied(GAMES, number) for number in range(30)]
     assert walk(games).illegal == []
     assert len({fingerprint(game) for game in games}) == 30
 
@@ -43,4 +43,4 @@ def test_varied_games_are_legal_and_different():
 def test_a_folder_without_games_is_named(tmp_path):
     (tmp_path / "a.sgf").write_bytes(b"x")
     with pytest.raises(ZugwerkError, match=r"no usable game of 19x19"):
-        strength.read(tmp_path)
+        joseki.read(tmp_path)

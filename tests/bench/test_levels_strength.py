@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bench.strength import levels as strength
+from bench.strength import levels
 from pipeline_src import yaml12
 from pipeline_src.players.ladders import ladders
 from pipeline_src.report.figures import REGISTRY
@@ -13,25 +13,25 @@ LADDER = {"game": "amazons", "size": 6, "variant": "standard", "anchor": "one_pl
 
 
 @pytest.fixture
-def measure(tmp_path, monkeypatch):
+def measure_levels(tmp_path, monkeypatch):
     file, measured = tmp_path / "levels.yaml", tmp_path / "measured.json"
     file.write_text(yaml12.dump({"ladders": [LADDER | {"levels": LEVELS}, LADDER | {"size": 8, "levels": LEVELS}]}))
     measured.write_text('{"illegal_moves": {"value": 0}}')
-    monkeypatch.setattr(strength, "FILE", file)
-    monkeypatch.setattr(strength, "WORK", tmp_path / "work")
-    monkeypatch.setattr(strength, "MEASURED", {"amazons": measured})
+    monkeypatch.setattr(levels, "FILE", file)
+    monkeypatch.setattr(levels, "WORK", tmp_path / "work")
+    monkeypatch.setattr(levels, "MEASURED", {"amazons": measured})
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["levels", *words])
-        strength.main()
+        levels.main()
         return ladders(file=file), json.loads(measured.read_text())
 
     yield run
     ladders.cache_clear()
 
 
-def test_ladder_writes_elo_into_table_and_measurements(measure):
-    (six, eight), measured = measure("--only", "amazons-6", "--games", "8")
+def test_ladder_writes_elo_into_table_and_measurements(measure_levels):
+    (six, eight), measured = measure_levels("--only", "amazons-6", "--games", "8")
     assert [level.elo for level in eight.levels] == [0, 0, 0], "only the chosen ladder is played"
     elos = [level.elo for level in six.levels]
     assert elos == sorted(elos)
@@ -52,8 +52,8 @@ def test_ladder_writes_elo_into_table_and_measurements(measure):
     ]
 
 
-def test_a_second_call_plays_no_game_again(measure, monkeypatch):
-    _, first = measure("--only", "amazons-6", "--games", "4")
+def test_a_second_call_plays_no_game_again(measure_levels, monkeypatch):
+    _, first = measure_levels("--only", "amazons-6", "--games", "4")
     monkeypatch.setattr("pipeline_src.arena.runner.play_group", None)
-    _, second = measure("--only", "amazons-6", "--games", "4")
+    _, second = measure_levels("--only", "amazons-6", "--games", "4")
     assert second == first

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from bench.strength import search_depth as strength
+from bench.strength import search_depth
 from pipeline_src import yaml12
 from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixture
 
-MATCHES = {
+DEPTH_MATCHES = {
     "cnn_table": ("cnn", "table", 4),
     "cnn_deepening": ("cnn", "deepening", 2),
     "hand_cnn_halves": ("cnn", "cnn_halves", 2),
@@ -20,39 +20,39 @@ HAND = {"unbeaten_vs_hand_table", "cnn_unbeaten_vs_hand_table"}
 
 
 @pytest.fixture
-def play(project, monkeypatch):  # noqa: F811
+def play_depth(project, monkeypatch):  # noqa: F811
     players = {"cnn": "depth=cnn,model={paper}", "deepening": ""}
     match = PARAMS["depth_match"] | {
         "players": players,
         "matches": {"one": {"a": "cnn", "b": "deepening", "pairs": 1}},
     }
     (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"depth_match": match}))
-    monkeypatch.setattr(strength, "MATCHES", MATCHES)
-    monkeypatch.setattr(strength, "PILOT_PAIRS", 1)
-    monkeypatch.setattr(strength, "HEADLINE", "cnn")
+    monkeypatch.setattr(search_depth, "MATCHES", DEPTH_MATCHES)
+    monkeypatch.setattr(search_depth, "PILOT_PAIRS", 1)
+    monkeypatch.setattr(search_depth, "HEADLINE", "cnn")
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", *words])
-        strength.main()
-        return json.loads(strength.OUT.read_text())
+        search_depth.main()
+        return json.loads(search_depth.OUT.read_text())
 
     return run
 
 
-def test_figures_come_from_the_matches_and_finished_games_are_kept(play, monkeypatch):
-    part = play("--only", "cnn_table", "--games", "2")
+def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, monkeypatch):
+    part = play_depth("--only", "cnn_table", "--games", "2")
     assert set(part["matches"]) == {"cnn_table"}
     assert part["unbeaten_vs_fixed"]["n"] == 2
-    whole = play()
+    whole = play_depth()
     assert set(whole) - {"matches", "tables"} == FIGURES | PUBLISHED | HAND
     assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
-    assert play() == whole
+    assert play_depth() == whole
 
 
-def test_matches_that_are_not_chosen_stay_in_the_file(play):
-    play("--only", "cnn_deepening")
-    assert set(play("--only", "cnn_table")["matches"]) == {"cnn_table", "cnn_deepening"}
+def test_matches_that_are_not_chosen_stay_in_the_file(play_depth):
+    play_depth("--only", "cnn_deepening")
+    assert set(play_depth("--only", "cnn_table")["matches"]) == {"cnn_table", "cnn_deepening"}

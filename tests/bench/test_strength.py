@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from bench.strength import amazons_engine as strength
-from bench.strength import amazons_net
+from bench.strength import amazons_engine, amazons_net
 from pipeline_src.arena.result import Standing
 from pipeline_src.report.figures import REGISTRY
 
@@ -17,13 +16,13 @@ MATCHES = {
 
 @pytest.fixture
 def play(tmp_path, monkeypatch):
-    monkeypatch.setattr(strength, "MATCHES", MATCHES)
-    monkeypatch.setattr(strength, "WORK", tmp_path / "work")
-    monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
+    monkeypatch.setattr(amazons_engine, "MATCHES", MATCHES)
+    monkeypatch.setattr(amazons_engine, "WORK", tmp_path / "work")
+    monkeypatch.setattr(amazons_engine, "OUT", tmp_path / "measured.json")
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", "--moves", "20", *words])
-        strength.main()
+        amazons_engine.main()
         return json.loads((tmp_path / "measured.json").read_text())
 
     return run
@@ -71,7 +70,7 @@ def test_elo_per_doubling_is_the_mean_of_the_steps():
             self.score = self
             self.elo = lambda: elo
 
-    found = strength._mean_elo([Step(100.0, 50.0, 150.0), Step(200.0, 150.0, 250.0)])
+    found = amazons_engine._mean_elo([Step(100.0, 50.0, 150.0), Step(200.0, 150.0, 250.0)])
     assert found["value"] == 150
     assert found["n"] == 20
     assert found["high"] - 150 == pytest.approx(50 / 2**0.5)

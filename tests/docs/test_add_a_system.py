@@ -29,7 +29,7 @@ from pipeline_src.report.page import write_report
 write_report(Path("artifacts/reports"))
 found = figures()["random_games"]["first_wins"]
 print(json.dumps({
-    "figure": [found["ours"], found["command"], found["label"]],
+    "figure": [found["ours"], found["command"]],
     "charts": [chart.name for chart in charts("random_games")],
     "flow": "random_games" in FLOWS,
     "target": "random_play" in read_graph(GRAPH, read_tree()),
@@ -89,7 +89,7 @@ def test_system_is_in_graph_report_and_flows(made):
     share = json.loads((made / "artifacts/reports/random/play.json").read_text())["first_wins"]["value"]
     assert 0.3 < share < 0.8
     assert seen == {
-        "figure": [share, "dvc repro random_play", "laptop"],
+        "figure": [share, "dvc repro random_play"],
         "charts": ["random-games"],
         "flow": True,
         "target": True,

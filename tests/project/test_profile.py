@@ -46,21 +46,21 @@ def edit(project, *changes):
     (project / "params.yaml").write_text(text)
 
 
-def read(project):
+def read_params(project):
     return yaml12.parse((project / "params.yaml").read_text())
 
 
 def test_differences_are_merged_and_comments_stay(project):
     switch_profile("paper", project)
     expected = yaml12.parse(LAPTOP) | {"profile": "paper", "train": {"epochs": 50, "width": 0.25}}
-    assert read(project) == expected
+    assert read_params(project) == expected
     assert "# few" in (project / "params.yaml").read_text()
 
 
 def test_switching_profiles_restores_the_laptop(project):
     switch_profile("paper", project)
     switch_profile("smoke", project)
-    assert read(project)["train"] == {"epochs": 1, "width": 0.25}
+    assert read_params(project)["train"] == {"epochs": 1, "width": 0.25}
     switch_profile("laptop", project)
     assert (project / "params.yaml").read_text() == LAPTOP
 
@@ -71,7 +71,7 @@ def test_edits_of_the_laptop_are_kept(project):
     switch_profile("laptop", project)
     assert (project / "params.yaml").read_text() == edited
     switch_profile("smoke", project)
-    assert read(project)["seed"] == 2
+    assert read_params(project)["seed"] == 2
 
 
 @pytest.mark.parametrize("way", [["laptop"], ["smoke", "laptop"], ["smoke", "smoke", "paper", "laptop"]])
@@ -80,7 +80,7 @@ def test_keys_outside_profiles_keep_the_users_values(project, way):
     (project / "params.yaml").write_text(OWN)
     for name in way:
         assert len(switch_profile(name, project).splitlines()) == 1
-        assert read(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml12.parse(LAPTOP)["crawl"]
+        assert read_params(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml12.parse(LAPTOP)["crawl"]
     assert (project / "params.yaml").read_text() == OWN
     switch_profile("smoke", project)
     edit(project, ("me@a.example", "you@a.example"), ("seed: 1", "seed: 5"))
@@ -92,21 +92,21 @@ def test_keys_of_the_former_profile_get_the_laptop_s_values(project):
     (project / "profiles" / "wide.yaml").write_text("train: {width: 1.0}\n")
     switch_profile("paper", project)
     switch_profile("wide", project)
-    assert read(project)["train"] == {"epochs": 3, "width": 1.0}
+    assert read_params(project)["train"] == {"epochs": 3, "width": 1.0}
 
 
 def test_replaced_values_of_the_user_are_reported(project):
     edit(project, ("epochs: 3", "epochs: 7"), ("width: 0.25", "width: 0.5"))
     said = switch_profile("smoke", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 7"]
-    assert read(project)["train"] == {"epochs": 1, "width": 0.5}
+    assert read_params(project)["train"] == {"epochs": 1, "width": 0.5}
     edit(project, ("epochs: 1", "epochs: 2"))
     said = switch_profile("smoke", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
     edit(project, ("epochs: 1", "epochs: 2"))
     said = switch_profile("laptop", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
-    assert read(project)["train"] == {"epochs": 3, "width": 0.5}
+    assert read_params(project)["train"] == {"epochs": 3, "width": 0.5}
 
 
 def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
@@ -118,7 +118,7 @@ def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
         'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
     )
     switch_profile("two", tmp_path)
-    assert list(read(tmp_path)["gomoku_generations"]) == ["02", "03"]
+    assert list(read_params(tmp_path)["gomoku_generations"]) == ["02", "03"]
     edit(tmp_path, ("seed: 1", "seed: 2"))
     assert switch_profile("laptop", tmp_path).count("\n") == 0
     assert (tmp_path / "params.yaml").read_text() == rows.replace("seed: 1", "seed: 2")
@@ -150,8 +150,8 @@ def test_every_profile_can_be_left_again(tmp_path, name):
     edited = (tmp_path / "params.yaml").read_text()
     assert edited != laptop
     switch_profile(name, tmp_path)
-    assert read(tmp_path)["profile"] == name
-    assert read(tmp_path)["amazons_crawl"]["max_games"] == 500
+    assert read_params(tmp_path)["profile"] == name
+    assert read_params(tmp_path)["amazons_crawl"]["max_games"] == 500
     switch_profile("laptop", tmp_path)
     assert (tmp_path / "params.yaml").read_text().replace("\n\n", "\n") == edited.replace("\n\n", "\n")
 

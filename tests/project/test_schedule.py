@@ -9,7 +9,7 @@ FORK = {"data": set(), "train@a": {"data"}, "train@b": {"data"}, "page": {"train
 ALL = frozenset(FORK)
 
 
-def states(schedule: Schedule) -> dict[str, str]:
+def states_of(schedule: Schedule) -> dict[str, str]:
     return {target: outcome.state for target, outcome in schedule.outcomes.items()}
 
 
@@ -39,14 +39,14 @@ def test_targets_fill_the_places_longest_path_first() -> None:
 
 def test_unchanged_targets_run_only_after_a_changed_one() -> None:
     schedule = Schedule(FORK, 2, changed=set())
-    assert states(schedule) == dict.fromkeys(FORK, "up to date")
+    assert states_of(schedule) == dict.fromkeys(FORK, "up to date")
     schedule = Schedule(FORK, 2, changed={"data"})
-    assert states(schedule) == {"other": "up to date"}
+    assert states_of(schedule) == {"other": "up to date"}
     assert schedule.begin() == {"data": 1}
     schedule.end("data", "ran")
     assert schedule.doubtful == {"train@a", "train@b"}
     schedule.answer({"train@b"})
-    assert states(schedule) == {"other": "up to date", "data": "ran", "train@a": "up to date"}
+    assert states_of(schedule) == {"other": "up to date", "data": "ran", "train@a": "up to date"}
     assert schedule.begin() == {"train@b": 1}
     schedule.end("train@b", "ran")
     assert schedule.doubtful == {"page"}

@@ -25,7 +25,7 @@ ALL_WON = MATCH | {"wins": 40, "losses": 0, "elo": None, "elo_low": 566.2, "elo_
 
 
 @pytest.fixture
-def project(tmp_path):
+def measured(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     (tmp_path / "docs/measured").mkdir(parents=True)
     measured = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 2000, "command": "make measure-search_depth"}
@@ -35,14 +35,14 @@ def project(tmp_path):
     return tmp_path
 
 
-def filled(project, block, page="README.md"):
-    (project / page).write_text(BLOCK.format(block))
-    (text,) = filled_pages(project).values()
+def filled(measured, block, page="README.md"):
+    (measured / page).write_text(BLOCK.format(block))
+    (text,) = filled_pages(measured).values()
     return text
 
 
-def test_the_summary_has_a_verdict_on_each_published_system(project):
-    text = filled(project, "summary")
+def test_the_summary_has_a_verdict_on_each_published_system(measured):
+    text = filled(measured, "summary")
     rows = [line for line in text.splitlines() if line.startswith("| [")]
     assert len(rows) == sum(system.claim is not None for system in SYSTEMS.values()) == 5
     depth = (
@@ -53,37 +53,37 @@ def test_the_summary_has_a_verdict_on_each_published_system(project):
     assert "old" not in text
     assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system | published |")
     assert text.endswith("|\n\n<!-- made: end -->\n\nAfter.\n")
-    (project / "README.md").write_text(text)
-    assert list(filled_pages(project).values()) == [text]
+    (measured / "README.md").write_text(text)
+    assert list(filled_pages(measured).values()) == [text]
 
 
-def test_blocks_of_a_page_are_written_separately(project):
-    (project / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
-    (text,) = filled_pages(project).values()
+def test_blocks_of_a_page_are_written_separately(measured):
+    (measured / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
+    (text,) = filled_pages(measured).values()
     assert text.count("Before.") == text.count("After.") == 2
     assert "old" not in text
     assert text.index("| system |") < text.index("| match |")
 
 
 @pytest.mark.parametrize("block", ["<!-- made: summary -->\nold\n", "<!-- made:summary -->\nold\n<!-- made: end -->\n"])
-def test_unclosed_or_unknown_block_is_an_error(project, block):
-    (project / "README.md").write_text(block + BLOCK.format("summary"))
+def test_unclosed_or_unknown_block_is_an_error(measured, block):
+    (measured / "README.md").write_text(block + BLOCK.format("summary"))
     with pytest.raises(ZugwerkError, match=r"README\.md: a block is '<!-- made: NAME WORDS -->'"):
-        filled_pages(project)
+        filled_pages(measured)
 
 
-def test_a_block_has_the_named_figures(project):
-    assert filled(project, "figures search_depth unbeaten_vs_fixed time_outs").count("\n| ") == 4
+def test_a_block_has_the_named_figures(measured):
+    assert filled(measured, "figures search_depth unbeaten_vs_fixed time_outs").count("\n| ") == 4
 
 
-def test_matches_have_wins_draws_losses_score_and_elo(project):
-    text = filled(project, "matches amazons_engine")
+def test_matches_have_wins_draws_losses_score_and_elo(measured):
+    text = filled(measured, "matches amazons_engine")
     assert "| 40 | 40/0/0 | 0.750 | 0.600 to 0.860 | above +566 |" in text
     assert "| a new one | 40 | 30/0/10 | 0.750 | 0.600 to 0.860 | +191 (+70 to +311) |" in text
 
 
-def test_the_results_have_a_section_for_each_system(project):
-    text = filled(project, "results", "docs/results.md")
+def test_the_results_have_a_section_for_each_system(measured):
+    text = filled(measured, "results", "docs/results.md")
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [system.title for system in SYSTEMS.values()]
     assert "0.400 to 0.600" in text
     assert "time of self-play" not in text  # git has no times of the graph's runs
@@ -98,26 +98,26 @@ def test_the_results_have_a_section_for_each_system(project):
         ("figures search_depth wins", "'made: figures search_depth wins'"),
     ],
 )
-def test_a_block_that_cannot_be_made_is_reported(project, block, message):
+def test_a_block_that_cannot_be_made_is_reported(measured, block, message):
     with pytest.raises(ZugwerkError, match=message):
-        filled(project, block)
+        filled(measured, block)
 
 
-def test_departures_from_the_printed_configuration_come_from_the_params(project):
+def test_departures_from_the_printed_configuration_come_from_the_params(measured):
     for name in ("params.yaml", "profiles"):
-        (shutil.copytree if name == "profiles" else shutil.copy)(ROOT / name, project / name)
-    rows = {row.split(" | ")[0]: row.split(" | ")[1:4] for row in filled(project, "departures").splitlines()}
+        (shutil.copytree if name == "profiles" else shutil.copy)(ROOT / name, measured / name)
+    rows = {row.split(" | ")[0]: row.split(" | ")[1:4] for row in filled(measured, "departures").splitlines()}
     assert rows["| `amazons_train.width`"] == ["`1.0`", "`0.25`", "`0.5`"]
     assert rows["| `amazons_archive.games`"] == ["`25000`", "`1200`", ""]
     assert "| `amazons_train.batch_norm`" not in rows  # as printed
-    night = project / "profiles/overnight.yaml"
+    night = measured / "profiles/overnight.yaml"
     night.write_text(night.read_text().replace("width: 0.5", "width: 1.0"))
-    assert "| `amazons_train.width` | `1.0` | `0.25` |  | " in filled(project, "departures")
+    assert "| `amazons_train.width` | `1.0` | `0.25` |  | " in filled(measured, "departures")
 
 
-def test_pages_without_blocks_stay_unchanged(project):
-    (project / "README.md").write_text("A page.\n")
-    assert not filled_pages(project)
+def test_pages_without_blocks_stay_unchanged(measured):
+    (measured / "README.md").write_text("A page.\n")
+    assert not filled_pages(measured)
 
 
 def test_every_published_system_has_a_page_and_its_chart():

@@ -102,12 +102,6 @@ def test_charts_have_offline_tooltips_and_text_alternatives(browser, tmp_path): 
     assert complaints == []
 
 
-def test_json_and_markdown_have_the_figures_of_the_page(checkout):
-    page.write_report(checkout / "out", checkout)
-    assert json.loads((checkout / "out/figures.json").read_text())["joseki"]["patterns"]["ours"] == 30_000
-    assert re.search(r"\| corner patterns \| 27,686 \| 30,000 \|", (checkout / "out/figures.md").read_text())
-
-
 def test_text_of_a_file_is_no_markup(checkout):
     measured = checkout / "docs/measured"
     measured.mkdir(parents=True)

@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
-from pipeline_src.report.page import COLUMNS, lines, markdown, markdown_table
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, number, with_unit
+from pipeline_src.report.page import lines
 
 ROW = {
     "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
@@ -35,10 +35,6 @@ def test_smaller_measurements_come_below_the_first():
     assert (first.made, first.profile, first.ours, first.below) == ("measured", "measured", "0.700", False)
     assert first.where == "engine games, one core, 2026-01-02"
     assert (second.made, second.profile, second.ours, second.below) == ("graph", "laptop", "0.750", True)
-    text = markdown_table({"score": measured | {"others": [ROW]}})
-    assert "engine games, one core, 2026-01-02" in text[0]
-    assert [line.split("|")[1].strip() for line in text[-2:]] == ["score \\", "↳ also"]
-    assert [line.split("|")[-3].strip() for line in text[-2:]] == ["measured", "laptop"]
 
 
 def test_committed_run_equal_to_own_one_is_left_out():
@@ -47,30 +43,10 @@ def test_committed_run_equal_to_own_one_is_left_out():
     assert len(lines({"score": ROW | {"others": [kept | {"ours": 0.7}]}})) == 2
 
 
-def test_each_line_names_its_player():
-    own = ROW | {"player": "net with solver=200, 64 simulations"}
-    older = ROW | {"player": "bare net, 64 simulations", "data": "files", "from": "measured"}
-    text = markdown_table({"score": own | {"others": [older, older | {"data": "LittleGolem"}]}})
-    assert [line.split("|")[2 - (k > 0)].strip() for k, line in enumerate(text[-3:])] == [
-        "of a match (net with solver=200, 64 simulations)",
-        "↳ also (bare net, 64 simulations)",
-        "↳ also (bare net, 64 simulations; LittleGolem)",
-    ]
-
-
 def test_missing_figures_are_marked():
     nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "label"))
     line = lines({"a": ROW | nothing})[0]
     assert (line.ours, line.profile, line.where) == ("not made yet", "-", "")
-
-
-def test_markdown_escapes_bars_in_cells(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
-    found = figures(tmp_path)
-    found["joseki"]["games"] = ROW
-    rows = [line for line in markdown(found).splitlines() if line.startswith("|")]
-    assert len(rows) == sum(len(one) for one in found.values()) + 2 * len(found)
-    assert {row.replace("\\|", "").count("|") for row in rows} == {len(COLUMNS) + 1}
 
 
 def test_the_unit_is_shown_if_the_description_lacks_it():
