@@ -96,7 +96,7 @@ def report(
 def verify() -> None:
     """Check all files in DVC's cache and outputs for damage that DVC does not notice. Example: zugwerk verify."""
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.project.verify import verify as find
+    from pipeline_src.project.dvc_run import verify as find
 
     found = find()
     for path in found.removed:

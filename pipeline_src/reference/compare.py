@@ -13,9 +13,8 @@ from typing import Any
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import MADE_BY
-from pipeline_src.project.dvc_run import ask_dvc
+from pipeline_src.project.dvc_run import LOCK, ask_dvc
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
-from pipeline_src.project.verify import LOCK
 from pipeline_src.report.figures import REGISTRY, REPORTS, SYSTEMS, metric_of
 
 WORKSPACE = "workspace"

@@ -3,8 +3,8 @@
 Example: ``python -m pipeline_src.stages.report_page``
 
 Reads the metrics and plots of all systems below artifacts/reports, docs/measured and params.yaml, and writes
-artifacts/reports/index.html. It contains the commit, the processor and how long things took, so it is not the same bytes
-from run to run.
+artifacts/reports/index.html. It contains the commit, the processor and how long things took, so it is not the same
+bytes from run to run.
 """
 
 from pathlib import Path
