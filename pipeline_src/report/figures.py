@@ -246,9 +246,8 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
     other params), the name of a profile for a committed run at that profile (with `COMMITTED` behind it, if the graph's
     own has that name), else `MEASURED`.
-    ``profiles`` is ``{label: {ours, low, high, n, player}}`` of all measurements, and ``others`` has the rows of all
-    but the first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are
-    null: a figure that is not measured yet has only words, unit, published value and command.
+    ``others`` has the rows of all measurements but the first. Unknown fields are null: a figure that is not measured yet
+    has only words, unit, published value and command.
 
     Args:
         folder: a checkout, or a copy of its metrics, measurements and params.yaml.
@@ -282,13 +281,7 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
             code = graph.get("code") or committed.get("code")
             rest.sort(key=partial(_rank, figure=figure, code=code), reverse=True)
             rest = rest or [_row(figure, remake, "")]
-            by_label: dict[str, Row] = {}
-            for row in rest:
-                if row["label"]:
-                    by_label.setdefault(row["label"], {key: row[key] for key in ESTIMATE})
-            behind: Row = {"profiles": by_label, "others": rest[1:]}
-            behind["measured"] = next((row for row in rest[1:] if row["from"] == "measured"), None)
-            found[system][name] = rest[0] | behind
+            found[system][name] = rest[0] | {"others": rest[1:]}
     return found
 
 

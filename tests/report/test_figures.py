@@ -19,7 +19,7 @@ from pipeline_src.report.figures import KEPT, REGISTRY, figures, metric_of, of_t
 from tests.layout.imports import ROOT
 from tests.report.project import report
 
-KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "profiles", "others", "measured", *KEPT}
+KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "others", *KEPT}
 
 
 def test_without_metrics_everything_ours_is_null(tmp_path):
@@ -29,7 +29,6 @@ def test_without_metrics_everything_ours_is_null(tmp_path):
         for row in rows.values():
             assert set(row) == KEYS
             assert row["ours"] is row["low"] is row["profile"] is row["label"] is row["data"] is None
-            assert not row["profiles"]
             assert not row["others"]
 
 
@@ -50,8 +49,7 @@ def test_figure_is_of_the_profile_whose_values_made_its_report(tmp_path):
         "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
         "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph",
         "hardware": None, "date": None, "player": None, "code": "c0de",
-        "measured": None, "commit": None, "label": "laptop", "others": [],
-        "profiles": {"laptop": {"ours": 0.75, "low": 0.65, "high": 0.85, "n": 8, "player": None}},
+        "commit": None, "label": "laptop", "others": [],
     }  # fmt: skip
     assert (found["games"]["ours"], found["games"]["published"], found["games"]["ratio"]) == (10, 25_000, 10 / 25_000)
     assert found["games"]["label"] == "other params"  # nobody knows which
@@ -155,10 +153,6 @@ def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
     assert found["from_to_top1"]["ours"] == 0.3
     assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
     assert [row["ours"] for row in found["games"]["others"]] == [1]
-    assert found["games"]["measured"]["ours"] == 1
-    assert found["from_to_top1"]["profiles"] == {
-        "paper": {"ours": 0.3, "low": 0.2, "high": 0.4, "n": 50, "player": None}
-    }
 
 
 def write_measurements(folder):
@@ -185,11 +179,6 @@ def test_own_run_is_first_then_measurement_with_most_games(tmp_path):
         ("measured", 0.52, 2000),
         ("overnight", 0.6, 400),
     ]
-    assert {label: one["n"] for label, one in row["profiles"].items()} == {
-        "measured": 2000,
-        "overnight": 400,
-        "laptop": 10,
-    }
     assert [one["from"] for one in (row, *row["others"])] == ["graph", "measured", "measured"]
     assert row["others"][1]["commit"] == "0123"
     committed = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
@@ -244,7 +233,6 @@ def test_figure_names_player_and_source_of_training_games(tmp_path, changes, bes
     found = figures(tmp_path)["gomoku_zero"]
     assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, "its own games")
     assert found["best_of_five_won"]["player"] == models
-    assert found["score_vs_minimax"]["profiles"]["laptop"]["player"] == best
 
 
 def test_player_of_other_params_is_the_one_that_played(tmp_path):

@@ -38,6 +38,11 @@ def night(tmp_path):
     return tmp_path
 
 
+def labels(night):
+    row = figures(night)["amazons_net"]["score_vs_random"]
+    return [one["label"] for one in (row, *row["others"])]
+
+
 def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
     path, count = keep(night)
     assert count == 1
@@ -53,7 +58,7 @@ def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
     assert kept["joseki"]["games"]["ours"] == 5
     assert kept["amazons_net"]["games"]["ours"] == 6  # the graph's was made with other params
     assert {key: row[key] for key in ("player", "code", "seed")} == {"player": None, "code": "c0de", "seed": 1}
-    assert figures(night)["amazons_net"]["score_vs_random"]["profiles"]["overnight"]["n"] == 100
+    assert labels(night) == ["overnight", "overnight, committed"]
 
 
 @pytest.mark.parametrize("made", [{}, {"seed": 2}])
@@ -79,8 +84,7 @@ def test_run_with_changed_values_is_kept_separately(night):
     assert (night / "docs/measured/overnight.json").read_text() == before
     row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
     assert row["command"] == "zugwerk profile overnight && dvc exp run -S amazons_match.loss=z amazons_match"
-    labels = figures(night)["amazons_net"]["score_vs_random"]["profiles"]
-    assert {"overnight", "overnight,amazons_match.loss=z"} <= labels.keys()
+    assert {"overnight", "overnight,amazons_match.loss=z"} <= {*labels(night)}
 
 
 def test_run_with_many_changed_values_needs_its_own_profile(night):
@@ -108,7 +112,7 @@ def test_own_values_are_quoted_in_name_and_command(night):
     row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
     command = "zugwerk profile overnight && dvc exp run -S 'amazons_match.loss=50% of my/loss' amazons_match"
     assert row["command"] == command
-    assert path.stem in figures(night)["amazons_net"]["score_vs_random"]["profiles"]
+    assert path.stem in labels(night)
 
 
 def at_laptop(night):
