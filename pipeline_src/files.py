@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -167,16 +167,15 @@ def write_json(path: Path | str, value: Any) -> None:
 
     A report that a stage writes says under `MADE_BY` what made it: `project.params.made_by`. Files of times do not.
     """
-    if _is_report(Path(path)) and (origin := made_by()):
-        value = {**value, MADE_BY: origin}
+    if ORIGIN and _is_report(Path(path)):
+        value = {**value, MADE_BY: ORIGIN}
     text = json.dumps(finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
     with written_aside(path) as aside:
         aside.write_text(text + "\n", encoding="utf-8")
 
 
 MADE_BY = "made_by"  # Key in a report
-made_by: Callable[[], dict[str, Any]] = dict
-"""Returns what makes the reports of this process, if it is a stage that DVC runs."""
+ORIGIN: dict[str, Any] = {}  # What makes the reports of this process, if it is a stage that DVC runs
 
 
 def _is_report(path: Path) -> bool:

@@ -11,17 +11,17 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from pipeline_src import files, yaml12
+from pipeline_src import yaml12
 from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import OUTPUTS, read_json
+from pipeline_src.files import ORIGIN, OUTPUTS, read_json
 
 PARAMS_FILE = Path("params.yaml")
 CODE_FILE = OUTPUTS / "code.json"  # What the stage `code` writes: digests of code, and the params behind each target
@@ -147,10 +147,6 @@ def made_by(target: str) -> dict[str, Any]:
     keys = known.get("params", {}).get(target, ())
     code = known["code"].get(target.partition("@")[0])
     return {"stage": target, "code": code, "params": {key: at(tree, key) for key in keys}}
-
-
-if "DVC_STAGE" in os.environ:  # DVC runs this process as a stage
-    files.made_by = partial(made_by, os.environ["DVC_STAGE"])
 
 
 @lru_cache(maxsize=1)
@@ -279,3 +275,10 @@ def _type(hint: Any, metadata: Iterable[Any] = ()) -> str:
     if typing.get_origin(kind) is dict:
         return "mapping"
     return ", ".join(filter(None, [WORDS[kind], bound_words(bounds)]))
+
+
+if "DVC_STAGE" in os.environ:  # at the start of a stage, since params.yaml may change while it runs
+    from multiprocessing import parent_process
+
+    if parent_process() is None:
+        ORIGIN.update(made_by(os.environ["DVC_STAGE"]))

@@ -246,8 +246,8 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
     other params), the name of a profile for a committed run at that profile (with `COMMITTED` behind it, if the graph's
     own has that name), else `MEASURED`.
-    ``others`` has the rows of all measurements but the first. Unknown fields are null: a figure that is not measured yet
-    has only words, unit, published value and command.
+    ``others`` has the rows of all measurements but the first. Unknown fields are null: a figure that is not measured
+    yet has only words, unit, published value and command.
 
     Args:
         folder: a checkout, or a copy of its metrics, measurements and params.yaml.
