@@ -1,4 +1,4 @@
-"""TODO."""
+"""Strength measurements write their figures, with small boards, short clocks and few games."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Commands of DVC run, end and are reported; damage in its cache and outputs is found."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Sections of params.yaml as models, and profiles merged into the file with its comments."""
 
 import io
 import shutil

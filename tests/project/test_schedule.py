@@ -1,4 +1,4 @@
-"""TODO."""
+"""Order and share of the cores: the schedule alone, the targets of the graph, and both with DVC on a small graph."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The reference pages and the generated blocks of pages are up to date, and say what is wrong in a block."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The figures of a run at another profile are kept in addition to known ones."""
+"""The figures of a run are kept by profile, compared with a later run, and name code and machine."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""The report: its page, the texts of its tables, and the verdicts."""
 
 import json
 import re
