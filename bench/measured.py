@@ -12,7 +12,7 @@ from typing import Any
 from pipeline_src.arena.result import Match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.report.page import processor
+from pipeline_src.report.figures import processor
 
 
 def about(command: str, data: str, machine: str = "", profile: str = "committed measurement") -> dict[str, Any]:

@@ -12,10 +12,9 @@ from prefect.logging import get_run_logger
 
 from flows import CHECKOUT
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.dvc_run import ask_dvc, push
+from pipeline_src.project.dvc_run import LOCK, ask_dvc, push
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.systems import systems
-from pipeline_src.project.verify import LOCK
 from pipeline_src.report.figures import figures
 from pipeline_src.report.page import line
 

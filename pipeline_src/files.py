@@ -163,10 +163,25 @@ def why_no_model(error: Exception) -> str:
 
 
 def write_json(path: Path | str, value: Any) -> None:
-    """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it."""
+    """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it.
+
+    A report that a stage writes says under `MADE_BY` what made it: `project.params.made_by`. Files of times do not.
+    """
+    if ORIGIN and _is_report(Path(path)):
+        value = {**value, MADE_BY: ORIGIN}
     text = json.dumps(finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
     with written_aside(path) as aside:
         aside.write_text(text + "\n", encoding="utf-8")
+
+
+MADE_BY = "made_by"  # Key in a report
+ORIGIN: dict[str, Any] = {}  # What makes the reports of this process, if it is a stage that DVC runs
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is a system's report, below ``artifacts/reports/SYSTEM``."""
+    reports, parents = (OUTPUTS / "reports").resolve(), path.resolve().parents
+    return reports in parents[1:] and not path.name.endswith(".timings.json")
 
 
 def read_json(path: Path | str) -> Any:

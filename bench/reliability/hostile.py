@@ -31,7 +31,7 @@ from pipeline_src.records.raw import RawGame, read_raw, write_raw
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject, open_rejects
 from pipeline_src.records.sgf import parse_sgf, read_files, write_sgf
-from pipeline_src.report.page import hardware
+from pipeline_src.report.figures import hardware
 from spiders.pages import PageError
 
 OUT = Path("docs/measured/reliability.json")

@@ -24,8 +24,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import from_board
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.forced_wins import read_forced_wins
-from pipeline_src.report.figures import REGISTRY
-from pipeline_src.report.page import processor
+from pipeline_src.report.figures import REGISTRY, processor
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.games.gomoku.renju_positions import POSITIONS, read

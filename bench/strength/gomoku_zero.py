@@ -27,9 +27,7 @@ from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import LAPTOP, merged_text
 from pipeline_src.records.parquet import read_records
 from pipeline_src.reference.stage_code import digests
-from pipeline_src.report import figures as generation_times
-from pipeline_src.report.figures import REGISTRY
-from pipeline_src.report.page import processor
+from pipeline_src.report.figures import REGISTRY, processor, timed_figures
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/gomoku_zero.json")
@@ -120,7 +118,7 @@ def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
     best_of = [report["best_of_five_won"] for report in reports if "best_of_five_won" in report]
     played = sum(one["n"] for one in best_of)
     won = rate(sum(round(one["value"] * one["n"]) for one in best_of), played).as_metrics() if played else None
-    times = [generation_times.timed_figures(folder) for folder in folders]
+    times = [timed_figures(folder) for folder in folders]
     return {
         "generations": _mean([report["generations"] for report in reports]),
         **found,

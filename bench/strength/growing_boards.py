@@ -29,7 +29,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
-from pipeline_src.report.page import processor
+from pipeline_src.report.figures import processor
 from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 

@@ -17,7 +17,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.report.page import processor
+from pipeline_src.report.figures import processor
 from pipeline_src.search.amazons.evaluation import AmazonsEngine
 from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, TunedTable, play_meetings, tune_table
 from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams

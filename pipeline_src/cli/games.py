@@ -475,7 +475,7 @@ def set_generations(count: int, folder: Path = Path()) -> str:
 
 def files_beyond(count: int, folder: Path = Path()) -> list[Path]:
     """Return the files and folders of the generations after ``count`` that exist, by generation."""
-    from pipeline_src.systems.gomoku_zero.params import (GenerationFiles)
+    from pipeline_src.systems.gomoku_zero.params import GenerationFiles
 
     found = []
     for number in range(count + 1, MOST + 1):

@@ -216,8 +216,17 @@ def encode(
     as_json: bool = AsJson,
 ) -> None:
     """Print the pattern code and the exact key of a corner pattern."""
-    from pipeline_src.systems.joseki.patterns import (BOTH, canonical_key, colour_code, factors, key_text, pattern_code)
-    from pipeline_src.systems.joseki.patterns import (BLACK, WHITE, parse_pattern)
+    from pipeline_src.systems.joseki.patterns import (
+        BLACK,
+        BOTH,
+        WHITE,
+        canonical_key,
+        colour_code,
+        factors,
+        key_text,
+        parse_pattern,
+        pattern_code,
+    )
 
     window = parse_pattern(pattern)
     codes: dict[str, Any] = {}
@@ -248,8 +257,8 @@ def recommend(
 ) -> None:
     """Recommend moves for a position, with their frequency, results and sample games."""
     from pipeline_src.files import written_aside
-    from pipeline_src.systems.joseki.recommend import (board_svg, recommendation_rows)
     from pipeline_src.systems.joseki.library import load
+    from pipeline_src.systems.joseki.recommend import board_svg, recommendation_rows
     from pipeline_src.systems.joseki.recommend import recommend as recommend_moves
 
     if corner not in ("all", *CORNERS):
@@ -354,8 +363,8 @@ def merge(
     out: Path = Out,
 ) -> None:
     """Merge two libraries that count the same number of moves of a corner."""
+    from pipeline_src.systems.joseki.build import merge as merged
     from pipeline_src.systems.joseki.library import load, save
-    from pipeline_src.systems.joseki.build import (merge as merged)
 
     libraries = load(first), load(second)
     try:

@@ -3,29 +3,23 @@
 import json
 import signal
 import time
-import typer
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import contextmanager
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from pipeline_src import interrupts
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.errors import end_on_interrupt
-from pipeline_src.project.code import this_code
-from pipeline_src.project.profile import profile_names
-from pipeline_src.project.profile import switch_profile
 from typing import TYPE_CHECKING
 
+import typer
+
+from pipeline_src import interrupts
+from pipeline_src.errors import ZugwerkError, end_on_interrupt
+from pipeline_src.project.code import this_code
+from pipeline_src.project.profile import profile_names, switch_profile
+
 if TYPE_CHECKING:
-    from pipeline_src.project.schedule import Outcome
-    from pipeline_src.project.schedule import Schedule
-    from pipeline_src.project.schedule import Watch
-    from pipeline_src.reference.compare import Comparison
-    from pipeline_src.reference.compare import Pair
-    from pipeline_src.reference.compare import Revision
-    from rich.console import Console
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
+
+    from pipeline_src.project.schedule import Outcome, Schedule, Watch
+    from pipeline_src.reference.compare import Comparison, Pair, Revision
 
 
 REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
@@ -75,7 +69,7 @@ def report(
     Of each figure the run in this checkout comes first, then committed measurements.
     """
     from pipeline_src.report.figures import figures
-    from pipeline_src.report.keep import keep as keep_figures
+    from pipeline_src.report.figures import keep as keep_figures
 
     if keep:
         path, count = keep_figures()
@@ -89,8 +83,8 @@ def report(
     from rich.table import Column, Table
 
     from pipeline_src.cli.tables import print_table
-    from pipeline_src.report.figures import SYSTEMS
-    from pipeline_src.report.page import lines, verdicts, with_unit
+    from pipeline_src.report.figures import SYSTEMS, with_unit
+    from pipeline_src.report.page import lines, verdicts
 
     console = Console()
     verdict = Table(title="Verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -116,7 +110,7 @@ def report(
 
 def verify() -> None:
     """Check all files in DVC's cache and outputs for damage that DVC does not notice. Example: zugwerk verify."""
-    from pipeline_src.project.verify import verify as find
+    from pipeline_src.project.dvc_run import verify as find
 
     found = find()
     for path in found.removed:
@@ -172,7 +166,7 @@ def repro(
     require_checkout()
     from pipeline_src.project.schedule import cores
     from pipeline_src.project.schedule import repro as bring
-    from pipeline_src.report.keep import agreement
+    from pipeline_src.report.figures import agreement
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     begin, made = time.monotonic(), list["Schedule"]()
@@ -267,23 +261,23 @@ def compare(
     """Show the differences in figures, params and metrics between two versions; `dvc plots diff` draws curves."""
     from rich.console import Console
 
-    from pipeline_src.reference.compare import WORKSPACE, opened
+    from pipeline_src.reference.compare import WORKSPACE, read_revision
     from pipeline_src.reference.compare import compare as compared
 
     if a == WORKSPACE:
         raise ZugwerkError("the working tree can only be the second version: zugwerk compare HEAD workspace")
-    with opened(a) as one, opened(b) as other:
-        comparison = compared(one, other)
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=max(console.width, PIPED_WIDTH))
-        _print_sides(one, other, console)
-        _print_comparison(comparison, console, everything)
+    one, other = read_revision(a), read_revision(b)
+    comparison = compared(one, other)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, PIPED_WIDTH))
+    _print_sides(one, other, console)
+    _print_comparison(comparison, console, everything)
 
 
 def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None:
     for letter, side in (("A", one), ("B", other)):
-        profile, seed = (side.params().get(key, "unknown") for key in ("profile", "seed"))
+        profile, seed = (side.params.get(key, "unknown") for key in ("profile", "seed"))
         about = f"{letter}: {side.title}, {side.date}, profile {profile}, seed {seed}: {side.subject}"
         console.print(about, markup=False, highlight=False)
 

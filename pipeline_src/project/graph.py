@@ -11,6 +11,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
+NO_RESULTS = ("parallel", "crawl")  # Sections of params.yaml that change no result
 CODE = "code"  # The stage that writes the digests of the others' code; every edit of a source or of the params runs it
 PACKAGE = "pipeline_src"
 RUNNER = f"{PACKAGE}.stage"  # Its first word is the stage's module
@@ -26,6 +27,7 @@ class Stage:
     listed: Mapping[str, frozenset[str]]
     """Keys of params.yaml among its params, by target: the stage itself, or each member of the `foreach`."""
     filled_in: Mapping[str, frozenset[str]]  # Keys whose values are part of a target's command, paths or params
+    files: Mapping[str, tuple[frozenset[str], frozenset[str]]]  # Deps and outs of each target, values filled in
     deps: tuple[str, ...]
     outs: tuple[str, ...]  # Outputs, metrics and plots. In paths, `*` stands for a value that DVC fills in.
 
@@ -54,9 +56,9 @@ def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> d
     return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
-def overlap(one: str, other: str) -> bool:
-    """Whether two keys are the same, or one is below the other."""
-    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+def overlap(one: str, other: str, sign: str = ".") -> bool:
+    """Whether two keys, or paths with the ``sign`` ``/``, are the same, or one is below the other."""
+    return f"{one}{sign}".startswith(f"{other}{sign}") or f"{other}{sign}".startswith(f"{one}{sign}")
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
@@ -75,6 +77,39 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     return seen
 
 
+def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
+    """Keys of params.yaml on whose values the outputs of each target depend: its own, and those of all before it.
+
+    Keys of `NO_RESULTS`, and keys below another one, are left out.
+    """
+    own = {target: stage.keys_of(target) for stage in graph.values() for target in stage.listed}
+    files = {target: found for stage in graph.values() for target, found in stage.files.items()}
+    before = {
+        target: [
+            other
+            for other, (_, outs) in files.items()
+            if other != target and any(overlap(dep, out, "/") for dep in deps for out in outs)
+        ]
+        for target, (deps, _) in files.items()
+    }
+    found = {}
+    for target in own:
+        seen, todo = set[str](), [target]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += before[one]
+        keys = set[str]().union(*(own[one] for one in seen)) - {""}
+        found[target] = sorted(
+            key
+            for key in keys
+            if not any(other != key and f"{key}.".startswith(f"{other}.") for other in (*keys, *NO_RESULTS))
+            and key not in NO_RESULTS
+        )
+    return found
+
+
 def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:
     body = definition.get("do", definition)
     listed = [entry for entry in body.get("params", []) if isinstance(entry, str)]
@@ -82,11 +117,18 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
     outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
     targets = _members(name, definition["foreach"], params) if "foreach" in definition else {name: ("", {})}
     places = set(_PLACE.findall(str(body))) - {"key"}
+
+    def paths(entries: Iterable[Any], own: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset(
+            _filled(entry if isinstance(entry, str) else next(iter(entry)), {**params, **own}) for entry in entries
+        )
+
     return Stage(
         name,
         _module(name, body.get("cmd")),
         {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
         {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
+        {target: (paths(body.get("deps", []), own), paths(outs, own)) for target, (_, own) in targets.items()},
         tuple(_pattern(_given(dep, params)) for dep in [*files, *body.get("deps", [])]),
         tuple(map(_pattern, outs)),
     )

@@ -1,24 +1,52 @@
 """Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
 
-prefect.yaml and the templates of `dvc plots` are brought up to date too.
+prefect.yaml and the templates of `dvc plots` are brought up to date too. A page with blocks has the lines
+``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->``; the lines between them are written, with all numbers that this
+project measured. The names are the keys of `BLOCKS`.
 
 Example: ``python -m pipeline_src.reference --check``
 """
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
-from pipeline_src.project.systems import systems
-from pipeline_src.reference.pages import commands_page, deployments, graph_page, metrics_page, nets_page, params_page
-from pipeline_src.reference.results import filled_pages
-from pipeline_src.reference.stage_code import json_schema
+from pipeline_src.project.params import at, sentence
+from pipeline_src.project.profile import LAPTOP, merged_text
+from pipeline_src.reference.pages import (
+    code,
+    commands_page,
+    deployments,
+    graph_page,
+    metrics_page,
+    nets_page,
+    params_page,
+    spread,
+    table,
+    value_code,
+)
+from pipeline_src.reference.stage_code import SECTIONS, json_schema
 from pipeline_src.report.charts import SPECS, charts, svg
-from pipeline_src.report.keep import committed_run
+from pipeline_src.report.figures import (
+    MEASURED,
+    REGISTRY,
+    SYSTEMS,
+    committed_run,
+    figures,
+    interval,
+    number,
+    system_measurements,
+    with_unit,
+)
+from pipeline_src.report.page import Line, lines, verdicts
+from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 DVC_PLOTS = Path(".dvc/plots")
@@ -35,6 +63,314 @@ PAGES: dict[str, Callable[[Path], str]] = {
 LOCAL = {"params.md", "cli.md", "metrics.md", "graph.md"}  # Not in git: params.yaml, its schema and --help say the same
 
 
+Found = dict[str, dict[str, dict[str, Any]]]
+SIZES = (LAPTOP, "overnight")  # Sizes of the graph whose departures from the printed configuration are listed
+BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
+BLOCK = re.compile(
+    r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
+)
+MARK = re.compile(r"^<!-- *made:", re.MULTILINE)
+
+
+def filled_pages(folder: Path = Path()) -> dict[Path, str]:
+    """Return the pages with blocks, and their up-to-date texts.
+
+    Raises:
+        ZugwerkError: a block's name is unknown, a block has no end, or a metrics file is damaged.
+    """
+    pages = [folder / "README.md", *sorted((folder / "docs").rglob("*.md"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in pages if path.exists()}
+    texts = {path: text for path, text in texts.items() if MARK.search(text)}
+    if not texts:
+        return {}
+    found = figures(folder, run=False)
+    return {path: _filled(path, text, found, folder) for path, text in texts.items()}
+
+
+def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
+    def block(match: re.Match[str]) -> str:
+        begin, name, words, end = match.groups()
+        if name not in BLOCKS:
+            raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
+        return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
+
+    if len(MARK.findall(text)) != 2 * len(BLOCK.findall(text)):
+        raise ZugwerkError(
+            f"{page}: a block is '<!-- made: NAME WORDS -->' and '<!-- made: end -->', each on its own line"
+        )
+    return BLOCK.sub(block, text)
+
+
+def _summary(found: Found) -> list[str]:
+    """Return a line for each published system."""
+    rows = []
+    for one in verdicts(found, LAPTOP):
+        system = SYSTEMS[one.system]
+        told = f"**{one.outcome}**: {one.reason}"
+        rows.append([f"[{system.title}](docs/{system.page})", one.published, one.figure, one.run, one.best, told])
+    return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
+
+
+def _figures(found: Found, words: list[str]) -> list[str]:
+    """Return the first measurement of each named figure of a system."""
+    system, *names = words
+    if system not in found or not names or not set(names) <= found[system].keys():
+        raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
+    return table(BEST, [_best(found[system][name]) for name in names])
+
+
+def _best(row: dict[str, Any]) -> list[str]:
+    """Return the cells of `BEST`."""
+    unit = row["unit"]
+    cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
+    words = with_unit(row["words"], unit)
+    return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
+
+
+def _departures(folder: Path) -> list[str]:
+    """Return a row for each key of `PRINTED` that has another value at one of `SIZES`."""
+    trees = [yaml12.parse(merged_text(name, folder), name) for name in SIZES]
+    rows = []
+    for key, printed in PRINTED.items():
+        section, _, name = key.partition(".")
+        cells = ["" if at(tree, key) == printed else value_code(at(tree, key)) for tree in trees]
+        if any(cells):
+            meaning = sentence(SECTIONS[section].model_fields[name].description)
+            rows.append([code(key), value_code(printed), *cells, meaning])
+    return table(["key", "as printed", *SIZES, "meaning"], rows)
+
+
+def _results(found: Found, folder: Path) -> list[str]:
+    """Return all figures and measurements of all systems."""
+    text: list[str] = []
+    for name, system in SYSTEMS.items():
+        source = f" Published: {system.source}." if system.source else ""
+        more = "How it works" if system.page.startswith("how-it-works/") else "More"
+        text += [f"## {system.title}", "", f"{system.summary}{source} [{more}]({system.page}).", ""]
+        shown = {key: row for key, row in found[name].items() if row["ours"] is not None or not _timed(name, key)}
+        text += [*_measurements(shown), ""]
+        for title, rows in _tables(name, folder):
+            text += [f"### {title}", "", *rows, ""] if rows else []
+    return text[:-1]
+
+
+def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return a system's table, a row a figure and a column a profile, below the list of its sources."""
+    shown: list[list[Line]] = []
+    for one in lines(rows):
+        shown = [*shown[:-1], [*shown[-1], one]] if one.below else [*shown, [one]]
+    columns: dict[str, list[Line]] = {}
+    for one in (one for group in shown for one in group if one.made):
+        columns.setdefault(one.profile, []).append(one)
+    columns = dict(sorted(columns.items(), key=lambda column: (column[0] != LAPTOP, column[0] == MEASURED)))
+    sources = {name: list(dict.fromkeys(map(_source, column))) for name, column in columns.items()}
+    players = {name: _player(column) for name, column in columns.items()}
+    cells = []
+    for group in shown:
+        measured = {name: [one for one in group if one.profile == name and one.made] for name in columns}
+        texts = ("; ".join(_cell(one, sources[name], players[name]) for one in measured[name]) for name in columns)
+        stages = dict.fromkeys(filter(None, map(_stage, group)))
+        words = with_unit(group[0].words, group[0].unit)
+        cells.append([words, group[0].published, *texts, ", ".join(map(code, stages))])
+    heads = ["figure", "published", *map(_head, columns), "stage"]
+    kept = [i for i in range(len(heads)) if any(row[i] not in ("", "-") for row in cells)]
+    above = [
+        f"- *{_head(name)}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}"
+        f"{f', {code(_run(columns[name]))}' if ',' in name else ''}."
+        for name in columns
+    ]
+    return [
+        *above,
+        *([""] if above else []),
+        *table([heads[i] for i in kept], [[row[i] for i in kept] for row in cells]),
+    ]
+
+
+def _stage(one: Line) -> str:
+    """Return the stage that makes a figure again; empty for another command."""
+    begin = f"zugwerk profile {one.profile.partition(',')[0]} && dvc "
+    return one.command.rpartition(" ")[2] if one.command.startswith(begin) else ""
+
+
+def _run(column: list[Line]) -> str:
+    """Return the command of a run, without the stage."""
+    return next((one.command.rpartition(" ")[0] for one in column if _stage(one)), "")
+
+
+def _head(label: str) -> str:
+    """Return a run's label with the last parts of its own values' keys: ``as_printed, games=5000``."""
+    profile, *changes = label.split(",")
+    values = (change.partition("=") for change in changes)
+    return ", ".join([profile, *(f"{key.rpartition('.')[2]}{sign}{value}" for key, sign, value in values)])
+
+
+def _source(one: Line) -> str:
+    return one.where if _stage(one) or one.command == "-" else f"{one.where}, {code(one.command)}"
+
+
+def _numbered(sources: list[str]) -> str:
+    return sources[0] if len(sources) == 1 else "; ".join(f"[{i}] {one}" for i, one in enumerate(sources, 1))
+
+
+def _player(column: list[Line]) -> str:
+    """Return the player of a column, if all others are parts of its words."""
+    names = sorted({one.player for one in column}, key=len)
+    return names[-1] if all(name in names[-1] for name in names) else ""
+
+
+def _cell(one: Line, sources: list[str], player: str) -> str:
+    """Return a measurement, with its player and its source's number where the column has several."""
+    parts = [one.ours if one.interval == "-" else f"{one.ours} ({one.interval})"]
+    parts += [f"n {one.n}"] if one.n != "-" else []
+    parts += [one.player] if one.player and not player else []
+    return ", ".join(parts) + (f" [{sources.index(_source(one)) + 1}]" if len(sources) > 1 else "")
+
+
+def _timed(system: str, name: str) -> bool:
+    """Return whether a figure is a time of the graph's own run, which is not in git."""
+    figure = REGISTRY[system][name]
+    return bool(figure.timing or figure.times)
+
+
+def _tables(system: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Return further tables of a system's measurements, each with its title."""
+    measured = system_measurements(folder, system)
+    title = SYSTEMS[system].title
+    if "matches" in measured:
+        yield f"{title}: matches", match_table(system, folder)
+    for key, (words, rows) in TABLES.items():
+        if key in measured:
+            yield f"{title}: {words}", rows(measured)
+
+
+def _estimate(found: dict[str, Any], form: str = ".3f") -> str:
+    if found.get("low") is None:
+        return format(found["value"], form)
+    return f"{found['value']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def _growth(measured: dict[str, Any]) -> list[str]:
+    head = ["boards", "compute to the final strength of training from scratch", "score at the end, equal compute", "n"]
+    rows = []
+    for boards, run in measured.get("runs", {}).items():
+        compute, score = run["time_to_scratch_strength"], run["score_grown_vs_scratch"]
+        rows.append([boards.replace("-", ", "), _estimate(compute, ".2f"), _estimate(score), number(score["n"])])
+    return table(head, rows)
+
+
+def _recommender(measured: dict[str, Any]) -> list[str]:
+    words = {
+        "hit_rate": "hit rate",
+        "recommend_top1": "top-1 accuracy",
+        "recommend_top3": "top-3 accuracy",
+        "baseline_top1": "baseline: top-1 accuracy",
+        "baseline_top3": "baseline: top-3 accuracy",
+        "either_top3": "top-3 accuracy, the baseline where the pattern is unknown",
+    }
+    sets = [measured.get(name, {}) for name in ("pruned", "unpruned")]
+    rows = [
+        [text, *(_estimate(one[key]) for one in sets)] for key, text in words.items() if all(key in s for s in sets)
+    ]
+    return table(["", "moves of two games or more", "all moves"], rows) if rows else []
+
+
+def _lookups(measured: dict[str, Any]) -> list[str]:
+    found = measured.get("lookups", {})
+    words = {
+        "found": "recorded moves found, the exact key",
+        "found_by_paper": "recorded moves found, the paper's method",
+        "strangers_by_paper": "moves returned by the paper's method that were never played in the pattern",
+    }
+    rows = [[text, _estimate(found[key]), number(found[key]["n"])] for key, text in words.items() if key in found]
+    return table(["figure", "ours (95 % CI)", "n"], rows) if rows else []
+
+
+def _scaling(measured: dict[str, Any]) -> list[str]:
+    head = ["games", "encodings", "patterns", "transitions", "seconds", "ms a game"]
+    rows = [
+        [*(number(row[key]) for key in head[:4]), f"{row['seconds']:.2g}", f"{row['ms_per_game']:.2f}"]
+        for row in measured.get("scaling", [])
+    ]
+    return table(head, rows) if rows else []
+
+
+def _reliability(measured: dict[str, Any]) -> list[str]:
+    rows = []
+    if "damaged_inputs" in measured:
+        one, defects = measured["damaged_inputs"], measured["damaged_inputs_defects"]
+        rows.append(["inputs of a stage missing, empty, cut or with one bit turned", number(one["n"]), one["command"]])
+        rows.append(["of these: tracebacks or wrong results", number(defects["value"]), defects["command"]])
+    memory = measured.get("memory", {})
+    for key, words in (("self_play", "self-play"), ("matches", "matches")):
+        if key in memory:
+            growth = memory[key]["bytes_a_game"]
+            text = f"bytes of memory a game more, over {growth['n']:,} games of {words}"
+            rows.append([text, _estimate(growth, ".0f"), memory["command"]])
+    return table(["measurement", "value", "measured by"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
+
+
+def match_table(system: str, folder: Path = Path()) -> list[str]:
+    """Return a row for each match of docs/measured/<system>.json; empty if it has none.
+
+    Raises:
+        ZugwerkError: the file is damaged.
+    """
+    matches = system_measurements(folder, system).get("matches", {})
+    words = SYSTEMS[system].matches
+    names = [*(name for name in words if name in matches), *(name for name in matches if name not in words)]
+    if not names:
+        return []
+    nodes = "nodes_a_game" in matches[names[0]]
+    head = ["match", "games", "W/D/L", "score", "95 % CI", "Elo (95 % CI)"]
+    if nodes:
+        head = ["match", "games", "score", "95 % CI", "mean margin", "losses on time", "nodes a game, millions"]
+    lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+    for name in names:
+        found = matches[name]
+        score = found["score"]
+        ends = f"{score['low']:.3f} to {score['high']:.3f}"
+        cells = [words.get(name, name.replace("_", " ")), number(score["n"])]
+        if nodes:
+            million = " / ".join(f"{one / 1e6:.2f}" for one in found["nodes_a_game"])
+            lost = " / ".join(map(str, found["time_outs"]))
+            cells += [f"{score['value']:.3f}", ends, f"{found['margin']['value']:+.2f}", lost, million]
+        else:
+            counts = "/".join(str(found[key]) for key in ("wins", "draws", "losses"))
+            cells += [counts, f"{score['value']:.3f}", ends, _elo(found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _elo(match: dict[str, Any]) -> str:
+    """Return the Elo difference with its interval, or one end of it if one side won all games."""
+    low, high = match["elo_low"], match["elo_high"]
+    if match["elo"] is not None:
+        return f"{match['elo']:+.0f} ({low:+.0f} to {high:+.0f})"
+    if low is not None:
+        return f"above {low:+.0f}"
+    return "-" if high is None else f"below {high:+.0f}"
+
+
+TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
+    "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
+    "pruned": ("the recommender on held-out games", _recommender),
+    "lookups": ("look-ups of the real games' moves", _lookups),
+    "scaling": ("time to build", _scaling),
+    "damaged_inputs": ("damaged inputs and memory", _reliability),
+    "table": ("counts", lambda measured: table(["count", "value"], sorted(measured["table"].items()))),
+}
+"""Titles and rows by the key of a file of measurements that a table is made of."""
+BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
+    "summary": lambda found, _folder, _words: _summary(found),
+    "figures": lambda found, _folder, words: _figures(found, words),
+    "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "departures": lambda _found, folder, _words: _departures(folder),
+    "results": lambda found, folder, _words: _results(found, folder),
+    "spread": lambda _found, folder, _words: spread(folder),
+    "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
+}
+
+
 def pictures(folder: Path = Path()) -> dict[Path, str]:
     """Return the charts of the pages on how the systems work by path, without those whose files are missing.
 
@@ -44,7 +380,7 @@ def pictures(folder: Path = Path()) -> dict[Path, str]:
     with committed_run(folder) as run:
         return {
             folder / IMAGES / f"{chart.name}.svg": svg(chart) + "\n"
-            for name, system in systems().items()
+            for name, system in SYSTEMS.items()
             for chart in charts(name, run)
             if chart.name in system.pictures
         }

@@ -1,44 +1,36 @@
-"""Compare two versions: headline figures, params and all other metrics that differ."""
+"""Compare two versions: headline figures, params and all other metrics that differ, as DVC knows them.
 
-import io
+git has the headlines, and DVC's cache the other reports, if a version was made in this checkout or pulled into it.
+Neither has times.
+"""
+
 import json
-import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import ZipFile
 
+from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json
-from pipeline_src.project.dvc_run import ask_dvc
-from pipeline_src.project.params import PARAMS_FILE, read_tree
-from pipeline_src.project.systems import Figure
-from pipeline_src.report.figures import REGISTRY, Lock, figures, metric_of, of_the_graph
-
-# A version of the project (a commit, a DVC experiment or the working tree) as a folder with its small files.
-
+from pipeline_src.files import MADE_BY
+from pipeline_src.project.dvc_run import LOCK, ask_dvc
+from pipeline_src.project.params import PARAMS_FILE, at, read_tree
+from pipeline_src.report.figures import REGISTRY, REPORTS, SYSTEMS, metric_of
 
 WORKSPACE = "workspace"
-FILES = ("params.yaml", "dvc.yaml", "dvc.lock", "artifacts/reports", "docs/measured")
-"""Files that `figures` and `metrics` read. git has the headline figures, and DVC's cache the other reports, if a
-version was made in this checkout or pulled into it. Neither has times."""
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A version of which the files are in ``folder``."""
+    """A version of the project: a commit, a DVC experiment or the working tree."""
 
     name: str  # Name given by the user; `WORKSPACE` is the working tree
     commit: str  # Commit, 40 hex digits; HEAD for the working tree
     date: str  # Date of the commit, ISO 8601
     subject: str  # First line of the commit's message
     changed: bool  # Whether this is the working tree and it differs from its commit
-    folder: Path
+    params: dict[str, Any]  # All of params.yaml
+    reports: frozenset[str]  # Paths of the JSON files below artifacts/reports, in the project's folder
 
     @property
     def for_dvc(self) -> str | None:
@@ -50,18 +42,9 @@ class Revision:
         """Return name and short commit, as in ``HEAD~3 (1a2b3c4)``."""
         return f"{self.name} ({self.commit[:7]}{' and changes' if self.changed else ''})"
 
-    def params(self) -> dict[str, Any]:
-        """Return all of params.yaml.
 
-        Raises:
-            ZugwerkError: the file is missing or not YAML.
-        """
-        return read_tree(self.folder / PARAMS_FILE)
-
-
-@contextmanager
-def opened(name: str, project: Path = Path()) -> Iterator[Revision]:
-    """Yield a version of the project, with its files in a folder that is removed afterwards.
+def read_revision(name: str, project: Path = Path()) -> Revision:
+    """Return a version of the project.
 
     Args:
         name: anything that git accepts as a commit, the name of an experiment (`dvc exp run -n NAME`), or `WORKSPACE`.
@@ -71,14 +54,30 @@ def opened(name: str, project: Path = Path()) -> Iterator[Revision]:
         ZugwerkError: git is not installed, this is no git repository, or the revision is unknown or has no metrics.
     """
     commit = _commit_of("HEAD" if name == WORKSPACE else name, project)
-    date, subject = _git(project, "show", "--no-patch", "--format=%cI%n%s", commit).decode().split("\n")[:2]
+    date, subject = _git(project, "show", "--no-patch", "--format=%cI%n%s", commit).split("\n")[:2]
     if name == WORKSPACE:
         changed = bool(_git(project, "status", "--porcelain", "--", ".").strip())
-        yield _with_metrics(Revision(name, commit, date, subject, changed, project))
-        return
-    with TemporaryDirectory(prefix="zugwerk-") as folder:
-        _extract(commit, project, Path(folder))
-        yield _with_metrics(Revision(name, commit, date, subject, False, Path(folder)))
+        params = read_tree(project / PARAMS_FILE)
+        files = {path.relative_to(project).as_posix() for path in (project / REPORTS).rglob("*")}
+    else:
+        changed, params = False, _yaml(commit, PARAMS_FILE.name, project)
+        files = {*_git(project, "ls-tree", "-zr", "--name-only", commit, "--", str(REPORTS)).split("\0")}
+        stages = _yaml(commit, LOCK, project).get("stages", {})
+        files |= {out["path"] for stage in stages.values() for out in stage.get("outs", ())}
+    reports = {file for file in files if file.startswith(f"{REPORTS}/") and file.endswith(".json")}
+    kept = frozenset(file for file in reports if not file.endswith(".timings.json") and file != NO_METRICS)
+    found = Revision(name, commit, date, subject, changed, params, kept)
+    if not kept:
+        raise ZugwerkError(f"{found.title}: no metrics in artifacts/reports; `dvc repro` makes them")
+    return found
+
+
+def _yaml(commit: str, file: str, project: Path) -> dict[str, Any]:
+    """Return a mapping in a file of a commit; empty if it has no such file."""
+    if not _git(project, "ls-tree", "--name-only", commit, "--", file):
+        return {}
+    found: dict[str, Any] = yaml12.parse(_git(project, "show", f"{commit}:./{file}"), f"{file} of {commit[:7]}")
+    return found
 
 
 def _commit_of(name: str, project: Path) -> str:
@@ -95,50 +94,16 @@ def _commit_of(name: str, project: Path) -> str:
 
 
 def _resolved(name: str, project: Path) -> str:
-    return _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}").decode().strip()
+    return _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}").strip()
 
 
 def _experiments(name: str, project: Path) -> list[str]:
     """Return the refs of the experiments of a name: refs/exps/<2 digits>/<38 digits of the base commit>/<name>."""
-    refs = _git(project, "for-each-ref", "--format=%(refname)", "refs/exps").decode().split()
+    refs = _git(project, "for-each-ref", "--format=%(refname)", "refs/exps").split()
     return [ref for ref in refs if ref.count("/") == 4 and ref.split("/")[4] == name]
 
 
-def _extract(commit: str, project: Path, folder: Path) -> None:
-    there = _git(project, "ls-tree", "-z", "--name-only", commit, "--", *FILES).decode().split("\0")
-    paths = [path for path in there if path]
-    if paths:
-        # A zip, because tarfile can keep members inside the folder only from Python 3.11.4 on.
-        with ZipFile(io.BytesIO(_git(project, "archive", "--format=zip", commit, "--", *paths))) as archive:
-            archive.extractall(folder)
-    params = read_tree(folder / PARAMS_FILE) if (folder / PARAMS_FILE).exists() else {}
-    for path, digest in Lock(folder, params).digests("artifacts/reports/").items():
-        _copy(_cache(project), digest, folder / path)
-
-
-@cache
-def _cache(project: Path) -> Path:
-    return project / ask_dvc(project, "cache", "dir").strip() / "files/md5"
-
-
-def _copy(cached: Path, digest: str, path: Path) -> None:
-    """Copy an output that DVC's cache has, unless git has brought it."""
-    kept = cached / digest[:2] / digest[2:]
-    if digest.endswith(".dir"):
-        for entry in read_json(kept) if kept.is_file() else ():
-            _copy(cached, entry["md5"], path / entry["relpath"])
-    elif kept.is_file() and not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(kept, path)
-
-
-def _with_metrics(revision: Revision) -> Revision:
-    if not any(path.exists() for path in (revision.folder / "artifacts/reports").rglob("*.json")):
-        raise ZugwerkError(f"{revision.title}: no metrics in artifacts/reports; `dvc repro` makes them")
-    return revision
-
-
-def _git(project: Path, *words: str) -> bytes:
+def _git(project: Path, *words: str) -> str:
     try:
         done = subprocess.run(["git", *words], cwd=project, capture_output=True)  # noqa: S603, S607
     except FileNotFoundError:
@@ -146,12 +111,12 @@ def _git(project: Path, *words: str) -> bytes:
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise ZugwerkError(f"git {words[0]}: {said[0] if said else f'status {done.returncode}'}")
-    return done.stdout
+    return done.stdout.decode(errors="replace")
 
 
-REPORTS = Path("artifacts/reports")
-"""Has a folder for each system. Reports end in .json, files of times in .timings.json."""
 Changes = dict[str, dict[str, dict[str, Any]]]  # Changed values as `{file: {dotted key: {old, new}}}`
+HEADLINES = ".headlines.json"
+NO_METRICS = f"{REPORTS}/positions.json"  # Boards of the report page
 FIELDS = frozenset({"value", "low", "high", "n"})
 
 
@@ -232,56 +197,57 @@ def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
     """Read both versions.
 
     Raises:
-        ZugwerkError: a file of theirs is damaged, or DVC is missing or fails.
+        ZugwerkError: DVC is missing or fails.
     """
-    sides = [(figures(one.folder), str(one.params().get("profile"))) for one in (a, b)]
-    pairs = [
-        _pair(system, name, figure, *((rows[system][name], profile) for rows, profile in sides))
-        for system, named in REGISTRY.items()
-        for name, figure in named.items()
-        if not (figure.timing or figure.times)
-    ]
-    params = params_changes(a, b, project)
+    params, metrics = params_changes(a, b, project), metrics_changes(a, b, project)
+    figures, headline = list[Pair](), set[tuple[str, str]]()
+    for system, named in REGISTRY.items():
+        for name, figure in named.items():
+            if figure.path:
+                one, other = _figure(system, name, a, metrics, "old"), _figure(system, name, b, metrics, "new")
+                figures.append(Pair(system, name, one, other, figure.unit))
+                headline |= {metric_of(figure, side.params) for side in (a, b)}
     changed = [(key, one["old"], one["new"]) for file in params.values() for key, one in sorted(file.items())]
     return Comparison(
-        [pair for pair in pairs if pair.a.value is not None or pair.b.value is not None],
+        [pair for pair in figures if pair.a.value is not None or pair.b.value is not None],
         changed,
-        _others(metrics_changes(a, b, project), _headline(a) | _headline(b)),
+        _others(metrics, headline),
     )
-
-
-def _pair(system: str, name: str, figure: Figure, *sides: tuple[dict[str, Any], str]) -> Pair:
-    """Return a figure of the graph if either version, each a row and a profile, has one, else a measurement of both."""
-    made = [of_the_graph(row, profile) for row, profile in sides]
-    one, other = (
-        Estimate(row["ours"], row["low"], row["high"]) if row else Estimate(None)
-        for row in (made if any(made) else [row for row, _ in sides])
-    )
-    return Pair(system, name, one, other, figure.unit)
-
-
-def _headline(revision: Revision) -> set[tuple[str, str]]:
-    """Return (file, dotted key) of the metrics that are headline figures."""
-    params = revision.params()
-    return {metric_of(figure, params) for named in REGISTRY.values() for figure in named.values() if figure.path}
 
 
 def _others(changes: Changes, headline: set[tuple[str, str]]) -> list[Pair]:
     """Return the other metrics that differ; the fields of an estimate become one entry."""
     pairs = []
     for file, leaves in sorted(changes.items()):
+        if file.endswith(HEADLINES):
+            continue
         estimates = {key.removesuffix(".low") for key in leaves if key.endswith(".low")}
         found: dict[str, dict[str, dict[str, Any]]] = {}
         for key, leaf in leaves.items():
             parent, _, field = key.rpartition(".")
             grouped = parent in estimates and field in FIELDS
-            found.setdefault(parent if grouped else key, {})[field if grouped else "value"] = leaf
+            if not key.startswith(f"{MADE_BY}."):
+                found.setdefault(parent if grouped else key, {})[field if grouped else "value"] = leaf
         for key, fields in sorted(found.items()):
             one, other = (_estimate(fields, which) for which in ("old", "new"))
             pair = Pair(file, key, one, other)
             if pair.differs and (file, key) not in headline:
                 pairs.append(pair)
     return pairs
+
+
+def _figure(system: str, name: str, side: Revision, metrics: Changes, which: str) -> Estimate:
+    """Return a headline figure of a version: from its report, or from the headlines, which git has."""
+    figure, word = REGISTRY[system][name], SYSTEMS[system].word
+    if any(at(side.params, key) not in (None, value) for key, value in figure.named.items()):
+        return Estimate(None)
+    for file, key in (metric_of(figure, side.params), (f"{REPORTS}/{word}{HEADLINES}", f"{word}.{name}")):
+        leaves = metrics.get(file, {})
+        fields = {field: leaves[f"{key}.{field}"] for field in FIELDS if f"{key}.{field}" in leaves}
+        found = _estimate(fields or {"value": leaves.get(key, {})}, which)
+        if found.value is not None:
+            return found
+    return Estimate(None)
 
 
 def _estimate(fields: dict[str, dict[str, Any]], which: str) -> Estimate:
@@ -295,9 +261,9 @@ def params_changes(a: Revision, b: Revision, project: Path = Path()) -> Changes:
 
 def metrics_changes(a: Revision, b: Revision, project: Path = Path()) -> Changes:
     """Return every number of every report, equal or not (`dvc metrics diff --all`)."""
-    found = ((one.folder, path) for one in (a, b) for path in (one.folder / REPORTS).glob("*/**/*.json"))
-    files = {path.relative_to(folder).as_posix() for folder, path in found if not path.name.endswith(".timings.json")}
-    return _changes(a, b, project, "metrics", "diff", "--all", "--json", "--targets", *sorted(files), "--")
+    return _changes(
+        a, b, project, "metrics", "diff", "--all", "--json", "--targets", *sorted(a.reports | b.reports), "--"
+    )
 
 
 def _changes(a: Revision, b: Revision, project: Path, *words: str) -> Changes:

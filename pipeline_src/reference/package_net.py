@@ -32,8 +32,7 @@ from pipeline_src.players.packaged import (
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
-from pipeline_src.report import page
-from pipeline_src.report.figures import figures, of_the_graph
+from pipeline_src.report.figures import commit, figures, hardware, of_the_graph
 from pipeline_src.systems.gomoku_zero.params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
@@ -112,10 +111,10 @@ def package_net(
             data=_data(system, rows, params),
             params=_params(params, checkout) if rows else {},
             command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}") if rows else (),
-            commit=page.commit(checkout) if rows else None,
+            commit=commit(checkout) if rows else None,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             hours=took,
-            hardware=page.hardware() if rows else None,
+            hardware=hardware() if rows else None,
             figures=tuple(_card_figure(row) for row in rows),
             calibration=card_calibration(calibration, games),
             bytes=len(content),

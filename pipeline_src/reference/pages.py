@@ -22,8 +22,7 @@ from pipeline_src.project.params import PARAMS_FILE, at, is_model, read_tree, se
 from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
 from pipeline_src.project.systems import Figure, systems
 from pipeline_src.reference.stage_code import SECTIONS, TopLevel, about
-from pipeline_src.report.figures import REGISTRY
-from pipeline_src.report.page import number, with_unit
+from pipeline_src.report.figures import REGISTRY, number, with_unit
 
 NOTE = "<!-- Written by `make docs` from the code; edit that. -->"
 

@@ -26,8 +26,8 @@ from pipeline_src.games.game import GAMES
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of
 from pipeline_src.project.code import CHANGE_NO_OUTPUT, Code, this_code
-from pipeline_src.project.graph import Stage, read_graph
-from pipeline_src.project.params import PARAMS_FILE, Count, Params, at, load, read_tree
+from pipeline_src.project.graph import Stage, keys_behind, read_graph
+from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, Count, Params, at, load, read_tree
 from pipeline_src.project.systems import declarations, module_of, sections, systems
 from pipeline_src.report.boards import ReportPositionsParams
 from pipeline_src.systems.gomoku_zero.params import read_numbers
@@ -98,7 +98,6 @@ def _tidied(node: Any, without: list[str]) -> Any:
     return " ".join(node.split()).replace("``", "`") if isinstance(node, str) else node
 
 
-OUT = Path("artifacts/code.json")
 CHANGE_NO_RESULT = "parallel"  # Section of params.yaml that changes no result
 
 
@@ -133,6 +132,8 @@ def digests(graph: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, 
 def main() -> None:
     """Stage code: check params.yaml and write the digests of every other stage's code to ``artifacts/code.json``.
 
+    The file also lists the params behind each target, for the metrics files to say what made them.
+
     An edited comment runs this stage alone; any other edit runs the stages whose digest has changed. A mistake in any
     section of params.yaml is an error here, before anything runs for hours.
 
@@ -140,7 +141,8 @@ def main() -> None:
         ZugwerkError: dvc.yaml or a source file cannot be read, or something is wrong in params.yaml.
     """
     check_params()
-    write_json(OUT, {"code": digests(read_graph(), read_tree())})
+    graph = read_graph()
+    write_json(CODE_FILE, {"code": digests(graph, read_tree()), "params": keys_behind(graph)})
 
 
 def find_stage(graph: Mapping[str, Stage], name: str) -> Stage:

@@ -4,21 +4,35 @@ A figure may have several measurements: by the graph's last run in the checkout,
 outside the graph, in matches of thousands of games or on real records. The checkout's own run comes first, then the
 measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's comes
 behind, the newest first; without a run, other code than that of the laptop's committed run.
+
+A report of the graph says itself what made it (`project.params.made_by`). `keep` writes the figures of a run to
+``docs/measured/<profile>.json``, and of the profile that params.yaml has in git also the reports behind them, to
+``docs/measured/<profile>/`` in the order of artifacts/reports; `agreement` says how a later run agrees with them.
 """
 
-import hashlib
+import datetime
 import json
+import os
+import platform
 import re
-import time
-from collections.abc import Iterator, Mapping
-from functools import cache, partial, reduce
+import shlex
+import shutil
+import string
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from functools import partial, reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json
+from pipeline_src.files import MADE_BY, OUTPUTS, finite, read_json, write_json, written_aside
+from pipeline_src.project.graph import NO_RESULTS
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
+from pipeline_src.project.profile import LAPTOP, PROFILES, own_values
 from pipeline_src.project.systems import Counted, Figure, Words, systems
 
 # All systems and their headline figures, as they declare them (`project.systems`).
@@ -26,141 +40,88 @@ from pipeline_src.project.systems import Counted, Figure, Words, systems
 
 SYSTEMS = systems()
 REGISTRY = {name: system.figures for name, system in SYSTEMS.items()}
+REPORTS = OUTPUTS / "reports"
 
 
-# Answers from dvc.lock: with which params a figure, and all that it comes from, was made.
+class Origin(NamedTuple):
+    """Code and params that made a report of the graph, as far as it says so."""
+
+    code: str | None  # Digest of the code of its stage
+    values: dict[str, Any]  # Params behind it by dotted key; empty if they are unknown
+    current: bool  # Whether these are the values in params.yaml
 
 
-READS, BETWEEN_S, WRITING_S = 50, 0.3, 2.0
-"""DVC writes its lock in place and in pieces, in about a second. A file that is older than `WRITING_S` is whole; of a
-younger one two reads, `BETWEEN_S` apart, must be equal."""
-
-
-class Lock:
-    """The last run of each stage that the graph has with these params."""
-
-    def __init__(self, folder: Path, params: Mapping[str, Any]) -> None:
-        """Read dvc.lock and dvc.yaml of the checkout ``folder``; ``params`` are those of params.yaml.
-
-        Raises:
-            ZugwerkError: one of the files cannot be read, or has no stages.
-        """
-        graph = _stages(folder / "dvc.yaml")
-        self._stages = {
-            name: stage for name, stage in _stages(folder / "dvc.lock").items() if _is_there(name, graph, params)
-        }
-        self._folder, self._params = folder, params
-        self._outs = {out["path"]: (name, out) for name, stage in self._stages.items() for out in stage.get("outs", ())}
-        self._is_current, self._is_other = cache(self._find), cache(self._compare)
-
-    def is_current(self, file: str, stage: str) -> bool:
-        """Whether a file of a stage was last made with the values of params.yaml, and from files that were.
-
-        A file with other bytes than dvc.lock has of it, as another run left it, is not. A file that is not an output in
-        dvc.lock, such as one of times, is current if all items of its stage are.
-        """
-        if self._is_other(file):
-            return False
-        items = [name for name in self._stages if name.split("@")[0] == stage]
-        made_by = [self._outs[file][0]] if file in self._outs else items
-        return bool(made_by) and all(map(self._is_current, made_by))
-
-    def params_of(self, file: str, stage: str) -> Mapping[str, Any]:
-        """Return the params that made a file, as far as they are known: if it is not current, its own stage's alone."""
-        if self.is_current(file, stage):
-            return self._params
-        tree: dict[str, Any] = {}
-        for key, value in self._read(file, stage, "params.yaml").items():  # dotted keys, as dvc.yaml lists them
-            *sections, name = key.split(".")
-            reduce(lambda inner, section: inner.setdefault(section, {}), sections, tree)[name] = value
-        return tree
-
-    def code_of(self, file: str, stage: str) -> str | None:
-        """Return the digest of the code that made a file of a stage; None if it is not known."""
-        found = self._read(file, stage, "artifacts/code.json")
-        digest: str | None = found.get(f"code.{stage}", found.get(stage))  # the second in locks of earlier versions
-        return digest
-
-    def digests(self, folder: str) -> dict[str, str]:
-        """Return the MD5 of each output below a folder, by its path; that of a folder ends in ``.dir``."""
-        return {path: out["md5"] for path, (_, out) in self._outs.items() if path.startswith(folder) and "md5" in out}
-
-    def _read(self, file: str, stage: str, params_file: str) -> Mapping[str, Any]:
-        """The values that the stage behind a file has read from a file of params; none if another run made the file."""
-        if self._is_other(file):
-            return {}
-        made_by = self._stages.get(self._outs[file][0] if file in self._outs else stage, {})
-        found: Mapping[str, Any] = made_by.get("params", {}).get(params_file, {})
-        return found
-
-    def _compare(self, file: str) -> bool:
-        """Whether a file is there, with another MD5 than dvc.lock has; False for files within an output folder."""
-        _, out = self._outs.get(file, ("", {}))
-        path = self._folder / file
-        if "md5" not in out or not path.is_file():
-            return False
-        return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() != str(out["md5"])
-
-    def _find(self, name: str) -> bool:
-        stage = self._stages[name]
-        own = stage.get("params", {}).get("params.yaml", {})
-        if any(at(self._params, key) != value for key, value in own.items()):
-            return False
-        return all(
-            self._is_current(maker) and (out["path"] != dep["path"] or out.get("md5") == dep.get("md5"))
-            for dep in stage.get("deps", ())
-            for maker, out in self._behind(dep["path"])
-        )
-
-    def _behind(self, dep: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The stages that made a stage's inputs, with the outputs of each."""
-        for path, made in self._outs.items():
-            if path == dep or path.startswith(f"{dep}/") or dep.startswith(f"{path}/"):
-                yield made
-
-
-def _stages(path: Path) -> dict[str, Any]:
-    """Return the stages of dvc.lock or dvc.yaml; none without the file.
+def origin(report: Path, params: Mapping[str, Any]) -> Origin:
+    """Return what made a report, or a file of times of the same stage; ``params`` are those of params.yaml.
 
     Raises:
-        ZugwerkError: it has conflict markers, is not YAML, has no stages, or does not come to rest.
+        ZugwerkError: the report is damaged.
     """
-    before, wrong = "", ZugwerkError(f"{path}: another process keeps writing it; try again when that has ended")
-    for _ in range(READS):
-        if not path.exists():
-            return {}
-        whole = time.time() - path.stat().st_mtime > WRITING_S
-        text = path.read_text(encoding="utf-8", errors="replace")
-        yaml12.refuse_conflict(text, path)
-        if whole or text == before:
-            try:
-                return _parsed(text, path)
-            except ZugwerkError as error:
-                wrong = error
-        if whole:
-            break
-        before = text
-        time.sleep(BETWEEN_S)
-    raise wrong
+    report = report.with_name(report.name.replace(".timings.json", ".json"))
+    about = at(read_json(report), MADE_BY, {}) if report.is_file() else {}
+    values = about.get("params", {})
+    current = bool(values) and all(_as_json(at(params, key)) == value for key, value in values.items())
+    return Origin(about.get("code"), values, current)
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
-    restore = "`git checkout` it, or see `dvc status`"
+def tree_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by dotted key as a tree like that of params.yaml."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *sections, name = key.split(".")
+        reduce(lambda inner, section: inner.setdefault(section, {}), sections, tree)[name] = value
+    return tree
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(finite(value)))
+
+
+# The code and the machine of a run.
+
+
+CODE = ("dvc.yaml", "pipeline_src", "spiders")  # Code that determines the figures
+
+
+def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
+    """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
     try:
-        tree = yaml12.parse(text, path)
-    except ZugwerkError as error:
-        raise ZugwerkError(f"{error}; {restore}") from None
-    stages = tree.get("stages") if isinstance(tree, dict) else None
-    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
-        raise ZugwerkError(f"{path}: no stages; {restore}")
-    return stages
+        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + "+" * bool(changed)
 
 
-def _is_there(name: str, graph: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-    """Whether the graph has a stage; dvc.lock keeps items that a ``foreach`` has no more."""
-    stage, _, item = name.partition("@")
-    items = re.fullmatch(r"\$\{(.+)\}", str(graph.get(stage, {}).get("foreach")))
-    return not item or not items or item in map(str, at(params, items[1]) or ())
+def _git(folder: Path, *command: str) -> str:
+    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
+
+
+GPUS = Path("/proc/driver/nvidia/gpus")  # Has a folder for each GPU of NVIDIA
+
+
+def hardware() -> str:
+    """Return the processor and the number of cores for this process, and the GPUs, in words."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    gpus = Counter(
+        line.removeprefix("Model:").strip()
+        for path in sorted(GPUS.glob("*/information"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("Model:")
+    )
+    own = [f"{count} {name}" for name, count in gpus.items()]
+    return " and ".join([*own, f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"])
+
+
+def processor() -> str:
+    """Return the processor's name from the operating system."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
 
 
 # Read the committed measurements below docs/measured, in two kinds of files.
@@ -225,7 +186,7 @@ def _read(path: Path) -> Any:
 # Times of Gomoku's generations. They are not among the metrics, since they differ from run to run.
 
 
-REPORTS = Path("artifacts/reports/gomoku/generations")
+GENERATIONS = REPORTS / "gomoku/generations"
 
 
 class GenerationTime(NamedTuple):
@@ -247,7 +208,7 @@ def read_times(folder: Path = Path()) -> list[GenerationTime]:
         return []
     found = []
     for number in range(1, len(later) + 2):
-        report = folder / REPORTS / f"{number:02d}.json"
+        report = folder / GENERATIONS / f"{number:02d}.json"
         timings = report.with_suffix(".timings.json")
         if not (report.exists() and timings.exists()):
             return []
@@ -273,7 +234,6 @@ def timed_figures(folder: Path = Path()) -> dict[str, float]:
 KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command", "player", "code")
 ESTIMATE = ("ours", "low", "high", "n", "player")
 MEASURED, OTHER_PARAMS, COMMITTED = "measured", "other params", ", committed"
-LAPTOP = "laptop"  # The profile that params.yaml has in git
 
 
 def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]]:
@@ -286,28 +246,24 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
     other params), the name of a profile for a committed run at that profile (with `COMMITTED` behind it, if the graph's
     own has that name), else `MEASURED`.
-    ``profiles`` is ``{label: {ours, low, high, n, player}}`` of all measurements, and ``others`` has the rows of all
-    but the first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are
-    null: a figure that is not measured yet has only words, unit, published value and command.
+    ``others`` has the rows of all measurements but the first. Unknown fields are null: a figure that is not measured
+    yet has only words, unit, published value and command.
 
     Args:
-        folder: a checkout, or a copy of its metrics, measurements, params.yaml and dvc.lock.
+        folder: a checkout, or a copy of its metrics, measurements and params.yaml.
         run: whether to read the last run; otherwise only committed files, which are the same in every checkout.
 
     Raises:
         ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
     """
     params = read_tree(folder / "params.yaml")
-    lock = Lock(folder, params)
     profiles, times = profile_measurements(folder), timed_figures(folder) if run else {}
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
         own = system_measurements(folder, system)
         found[system] = {}
         for name, figure in rows.items():
-            graph = _from_graph(figure, folder, params, lock, times)
-            if not run:
-                graph["value"] = None
+            graph = _from_graph(figure, folder, params, times) if run else {"value": None, "command": _command(figure)}
             label = "" if graph["value"] is None else graph["profile"] or OTHER_PARAMS
             remake = {"command": graph["command"] or f"make measure-{system}"}
             rest = [
@@ -322,16 +278,10 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
             if name in own:
                 rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"))))
             committed = profiles.get(LAPTOP, {}).get(system, {}).get(name, {})
-            code = lock.code_of(metric_of(figure, params)[0], figure.stage) if run else committed.get("code")
+            code = graph.get("code") or committed.get("code")
             rest.sort(key=partial(_rank, figure=figure, code=code), reverse=True)
             rest = rest or [_row(figure, remake, "")]
-            by_label: dict[str, Row] = {}
-            for row in rest:
-                if row["label"]:
-                    by_label.setdefault(row["label"], {key: row[key] for key in ESTIMATE})
-            behind: Row = {"profiles": by_label, "others": rest[1:]}
-            behind["measured"] = next((row for row in rest[1:] if row["from"] == "measured"), None)
-            found[system][name] = rest[0] | behind
+            found[system][name] = rest[0] | {"others": rest[1:]}
     return found
 
 
@@ -369,32 +319,43 @@ def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Ro
     }
 
 
-def _from_graph(figure: Figure, folder: Path, params: Row, lock: Lock, times: dict[str, float]) -> Row:
-    """Return a figure from the metrics; ``value`` is None if they lack it or the words do not fit the params.
+def _command(figure: Figure) -> str:
+    """Return how the graph makes a figure; empty if no stage does."""
+    return f"dvc repro {figure.stage}" if figure.stage else ""
 
-    ``command`` is empty if no stage makes it.
-    """
+
+def _from_graph(figure: Figure, folder: Path, params: Row, times: dict[str, float]) -> Row:
+    """Return a figure from the metrics; ``value`` is None if they lack it or the words do not fit the params."""
     file, key = metric_of(figure, params)
     path = folder / file
     found: Any = times.get(figure.timing)
     if not figure.timing:
-        found = at(read_json(path), key) if file and path.exists() else None
-    command = f"dvc repro {figure.stage}" if figure.stage else ""
-    made_with = lock.params_of(file, figure.stage)
+        found = at(read_json(path), key) if path.is_file() else None
+    made = origin(path, params)
+    named = {key: at(params, key) for key in PLACE.findall(figure.path)} if made.values else {}
+    made_with = tree_of(named | made.values)
+    about = {"command": _command(figure), "code": made.code}
     if found is None or any(at(made_with, key) not in (None, value) for key, value in figure.named.items()):
-        return {"value": None, "command": command}
+        return {"value": None} | about
     estimate = found if isinstance(found, dict) else {"value": found}
-    current = lock.is_current(file, figure.stage)
-    made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
+    about["profile"] = params.get("profile") if made.current else None
+    about["seed"] = made.values.get("seed")
     words = figure.player or figure.trained
-    made_by["player"] = (words(made_with) if words else "") or None
-    made_by["code"] = lock.code_of(file, figure.stage)
-    return estimate | made_by | {"data": _words(figure.data, folder, made_with), "command": command}
+    about["player"] = (words(made_with) if words else "") or None
+    return estimate | about | {"data": _words(figure.data, folder, made_with)}
+
+
+PLACE = re.compile(r"\{([\w.]+)\}")  # Of a value of params.yaml in `Figure.path`
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
-    """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file."""
-    file = re.sub(r"\{([\w.]+)\}", lambda key: str(at(params, key[1])), figure.path or figure.times)
+    """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file.
+
+    For times of all generations it is the report of the last one.
+    """
+    if figure.timing:
+        return f"{GENERATIONS}/{len(params.get('gomoku_generations', ())) + 1:02d}.json", ""
+    file = PLACE.sub(lambda key: str(at(params, key[1])), figure.path or figure.times)
     return file, figure.key
 
 
@@ -409,3 +370,166 @@ def _words(data: str | Counted | Words, folder: Path, made_with: Mapping[str, An
     if not counts:
         return None
     return " and ".join(data.words[name] for name, count in sorted(counts.items()) if count)
+
+
+# Figures in words.
+
+
+def with_unit(words: str, unit: str) -> str:
+    """Return a figure's words, with the unit if the words do not imply it."""
+    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
+        return f"{int(value):,}"
+    if unit in ("score", "fraction", "F1", "squared error") or unit.startswith("fraction"):
+        return f"{value:.3f}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def interval(row: dict[str, Any]) -> str:
+    """Return a figure's 95 % interval as text, ``-`` without one."""
+    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
+
+
+# Figures of a run that git keeps.
+
+
+SMALL = frozenset({".csv", ".json"})
+MOST_OWN = 2  # Largest number of own values in the name of a file
+IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))  # Signs that a file's name has as they are
+
+
+def keep(folder: Path = Path()) -> tuple[Path, int]:
+    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``.
+
+    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
+    ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this
+    profile stay, so that the systems of a night can be made, and kept, one by one.
+
+    Returns:
+        The file, and the number of figures that the graph has.
+
+    Raises:
+        ZugwerkError: params.yaml departs from the profile in more keys than a name holds, or nothing was made at it; a
+            file is damaged.
+    """
+    profile = str(read_tree(folder / PARAMS_FILE)["profile"])
+    own = {key: value for key, value in own_values(folder).items() if key.split(".")[0].strip("~") not in NO_RESULTS}
+    if len(own) > MOST_OWN:
+        raise ZugwerkError(
+            f"{folder / PARAMS_FILE}: {', '.join(own)}: not the values of the profile {profile}; a file of their own "
+            f"below {PROFILES} makes them a profile"
+        )
+    changes = [key if key.startswith("~") else f"{key}={value}" for key, value in own.items()]
+    label = ",".join([profile, *(quote(change, IN_NAMES) for change in changes)])
+    run = " ".join(["dvc exp run", *(f"-S {shlex.quote(change)}" for change in changes)]) if changes else "dvc repro"
+    about = {
+        "commit": commit(folder, CODE),
+        "hardware": hardware(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+    kept, count, made_now = dict(profile_measurements(folder).get(label, {})), 0, set[str]()
+    for system, rows in figures(folder).items():
+        for name, row in rows.items():
+            made = of_the_graph(row)
+            if made is None or made["label"] != profile:
+                continue
+            values = {key: made[key] for key in (*ESTIMATE, "data", "code", "seed")}
+            command = f"zugwerk profile {profile} && {made['command'].replace('dvc repro', run)}"
+            kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
+            count += 1
+            made_now.add(systems()[system].word or system.split("_")[0])
+    path = folder / FOLDER / f"{label}.json"
+    if not count:
+        raise ZugwerkError(f"{path}: the graph has made nothing at the profile {profile}; `zugwerk repro` makes it")
+    if label == LAPTOP:
+        _keep_reports(folder, made_now)
+    write_json(path, kept)
+    return path, count
+
+
+def _keep_reports(folder: Path, made: Set[str]) -> None:
+    """Replace the kept reports of the systems that were made, by their folders; those of the others stay."""
+    kept = folder / FOLDER / LAPTOP
+    for name in sorted(made):
+        reports = folder / REPORTS / name
+        with written_aside(kept / name) as aside:
+            for path in sorted(reports.glob("**/*")):
+                if path.suffix in SMALL and not path.name.endswith(".timings.json"):
+                    copy = aside / path.relative_to(reports)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, copy)
+    with written_aside(kept / PARAMS_FILE) as aside:
+        shutil.copyfile(folder / PARAMS_FILE, aside)
+
+
+@contextmanager
+def committed_run(folder: Path = Path()) -> Iterator[Path]:
+    """Yield a folder in which the kept run stands where a checkout has its own, for charts that every checkout has."""
+    with TemporaryDirectory(prefix="zugwerk-") as name:
+        shown, kept = Path(name), (folder / FOLDER).resolve()
+        for link, target in ((REPORTS, kept / LAPTOP), (FOLDER, kept), (PARAMS_FILE, kept / LAPTOP / PARAMS_FILE)):
+            (shown / link).parent.mkdir(parents=True, exist_ok=True)
+            (shown / link).symlink_to(target)
+        yield shown
+
+
+def agreement(folder: Path = Path()) -> list[str]:
+    """Say in lines whether the figures of the graph's last run agree with those kept of its profile.
+
+    A figure agrees if it lies in the kept 95 % interval, a count if it is the same. Times, and other numbers without an
+    interval, are left out. The first line counts, the others name those that do not agree.
+
+    Raises:
+        ZugwerkError: a file is damaged.
+    """
+    profile = str(read_tree(folder / PARAMS_FILE).get("profile"))
+    states: Counter[str] = Counter()
+    outside, machines = [], set[str]()
+    for system, rows in figures(folder).items():
+        for name, row in rows.items():
+            own = of_the_graph(row)
+            if own is None or own["label"] != profile or not _comparable(REGISTRY[system][name], own):
+                continue
+            kept = next((one for one in row["others"] if one["label"] == profile + COMMITTED), None)
+            state = _state(own, kept)
+            states[state] += 1
+            machines |= {kept["hardware"] or ""} if kept else set()
+            if state == OUTSIDE and kept:
+                there = interval(kept) if kept["low"] is not None else number(kept["ours"], row["unit"])
+                outside.append(f"  {system}.{name}: {number(own['ours'], row['unit'])}, committed {there}")
+    total = states.total()
+    if not total:
+        return []
+    if states[UNKNOWN] == total:
+        return [f"{total} headline figures; none of the profile {profile} is committed to compare with"]
+    other = "" if states[SAME] == total else f" (bits differ{'' if machines == {hardware()} else BETWEEN})"
+    if not outside:
+        told = "all as committed" if not other else "all inside the committed intervals"
+    else:
+        told = f"{states[SAME] + states[INSIDE]} inside the committed intervals, {len(outside)} outside"
+    told += f", {states[UNKNOWN]} not committed" * bool(states[UNKNOWN])
+    return [f"{total} headline figures, {told}{other}", *outside]
+
+
+SAME, INSIDE, OUTSIDE, UNKNOWN = "same", "inside", "outside", "unknown"
+BETWEEN = " from one kind of processor to another"
+
+
+def _comparable(figure: Figure, own: dict[str, Any]) -> bool:
+    return not (figure.timing or figure.times) and (own["low"] is not None or isinstance(own["ours"], int))
+
+
+def _state(own: dict[str, Any], kept: dict[str, Any] | None) -> str:
+    if kept is None:
+        return UNKNOWN
+    if own["ours"] == kept["ours"]:
+        return SAME
+    return INSIDE if kept["low"] is not None and kept["low"] <= own["ours"] <= kept["high"] else OUTSIDE

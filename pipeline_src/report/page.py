@@ -1,21 +1,19 @@
 """The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
-import os
-import platform
-import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json, written_aside
+from pipeline_src.files import written_aside
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.plots_page import bundle
+from pipeline_src.project.profile import LAPTOP
 from pipeline_src.project.systems import Claim
 from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.charts import LARGEST, charts, interactive, svg
@@ -29,59 +27,20 @@ from pipeline_src.report.examples import (
     read_examples,
     square_names,
 )
-from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, SYSTEMS, figures, of_the_graph
+from pipeline_src.report.figures import (
+    COMMITTED,
+    OTHER_PARAMS,
+    SYSTEMS,
+    commit,
+    figures,
+    hardware,
+    interval,
+    number,
+    of_the_graph,
+    with_unit,
+)
 
-# The code and the machine of a report.
-
-
-CODE = ("dvc.yaml", "pipeline_src", "spiders")  # Code that determines the figures
-
-
-def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
-    """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
-    try:
-        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head + "+" * bool(changed)
-
-
-def _git(folder: Path, *command: str) -> str:
-    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
-
-
-GPUS = Path("/proc/driver/nvidia/gpus")  # Has a folder for each GPU of NVIDIA
-
-
-def hardware() -> str:
-    """Return the processor and the number of cores for this process, and the GPUs, in words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    gpus = Counter(
-        line.removeprefix("Model:").strip()
-        for path in sorted(GPUS.glob("*/information"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if line.startswith("Model:")
-    )
-    own = [f"{count} {name}" for name, count in gpus.items()]
-    return " and ".join([*own, f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"])
-
-
-def processor() -> str:
-    """Return the processor's name from the operating system."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-# Tables of the registry's figures, published and ours, as texts for the report and for Markdown.
-
-
-COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
+# Tables of the registry's figures, published and ours, as texts.
 
 
 class Line(NamedTuple):
@@ -124,54 +83,6 @@ def most_common_origins(table: list[Line]) -> dict[str, str]:
         if origins:
             found[made] = origins.most_common(1)[0][0]
     return found
-
-
-def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the tables of all systems as Markdown."""
-    parts = ["# Results"]
-    for name, rows in figures.items():
-        parts += ["", f"## {SYSTEMS[name].title if name in SYSTEMS else name}", "", *markdown_table(rows)]
-    return "\n".join(parts) + "\n"
-
-
-def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return a system's table as lines of Markdown, below the most common origins of its figures."""
-    table = lines(rows)
-    origins = most_common_origins(table)
-    words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
-    said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
-    parts = [" ".join(said), ""] if said else []
-    parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
-    for one in table:
-        own = [one.player, one.where if one.where != origins.get(one.made) else ""]
-        figure = "↳ also" if one.below else one.words
-        figure += f" ({'; '.join(filter(None, own))})" if any(own) else ""
-        cells = [figure, one.published, one.ours, one.interval, one.n, one.unit, one.profile]
-        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{one.command}`"]) + " |")
-    return parts
-
-
-def with_unit(words: str, unit: str) -> str:
-    """Return a figure's words, with the unit if the words do not imply it."""
-    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
-    if value is None:
-        return "-"
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
-        return f"{int(value):,}"
-    if unit in ("score", "fraction", "F1", "squared error") or unit.startswith("fraction"):
-        return f"{value:.3f}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def interval(row: dict[str, Any]) -> str:
-    """Return a figure's 95 % interval as text, ``-`` without one."""
-    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
 
 
 def line(row: dict[str, Any], below: bool = False) -> Line:
@@ -396,21 +307,17 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
-    """Write index.html, figures.json and figures.md to ``target``, from the files of the checkout ``folder``.
+    """Write index.html to the folder ``target``, from the files of the checkout ``folder``.
 
     Raises:
         ZugwerkError: a metrics file, params.yaml, or a table of a chart is damaged.
     """
-    found = figures(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    write_json(target / "figures.json", found)
-    for name, text in (("figures.md", markdown(found)), ("index.html", html(found, folder))):
-        with written_aside(target / name) as aside:
-            aside.write_text(text, encoding="utf-8")
+    with written_aside(target / "index.html") as aside:
+        aside.write_text(html(figures(folder), folder), encoding="utf-8")
 
 
 def main() -> None:
-    """Stage report_page: write the report of this checkout; it has the commit and times, which differ by run."""
+    """Stage report_page: write the page of this checkout; it has the commit and times, which differ by run."""
     write_report(Path("artifacts/reports"))
 
 

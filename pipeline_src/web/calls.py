@@ -265,7 +265,7 @@ def _nets(path: str, _written: int) -> Any:
 
 @lru_cache(maxsize=6)
 def _zero(path: str, _written: int, simulations: int) -> Any:
-    from pipeline_src.systems.gomoku_zero.player import (ZeroView)
+    from pipeline_src.systems.gomoku_zero.player import ZeroView
 
     return ZeroView(path, simulations)
 

@@ -5,33 +5,26 @@ milliseconds.
 """
 
 import threading
-from dataclasses import dataclass
-from dataclasses import field
-from fastapi import APIRouter
-from fastapi import Query
-from fastapi import Request
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.engine import Message
-from pipeline_src.web.engine import Place
-from pipeline_src.web.go import Colour
-from pipeline_src.web.go import GoPosition
-from pipeline_src.web.go import state_at
+from pipeline_src.web.engine import Message, Place
+from pipeline_src.web.go import Colour, GoPosition, state_at
 from pipeline_src.web.records import game_of
-from typing import Annotated
-from typing import Any
-from typing import Literal
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline_src.systems.joseki.library import Library
-    from pipeline_src.systems.joseki.recommend import Recommendation
-    from pipeline_src.systems.joseki.recommend import SharedCodes
+    from pipeline_src.systems.joseki.recommend import Recommendation, SharedCodes
 
 
 class LibraryFile(Message):
     """A joseki library of this server."""
+
     name: str
     """File name without the suffix; requests give it as ``library``."""
     games: int
@@ -40,19 +33,28 @@ class LibraryFile(Message):
     transitions: int
     fewest_games: int
     """Least number of games of a move in the library: rarer moves were dropped; 1 if none were."""
+
+
 class Libraries(Message):
     """All libraries; the first one is the default."""
+
     libraries: tuple[LibraryFile, ...]
     problems: tuple[str, ...]
     """Errors of files that cannot be read."""
+
+
 class Occurrence(Message):
     """A place in the records where a move was played."""
+
     gid: int
     """Number of the game in ``records/joseki/games.parquet``."""
     ply: int
     """Number of moves played before it."""
+
+
 class Continuation(Message):
     """A continuation of a corner's pattern by the side to move: a move in the corner, or a move elsewhere."""
+
     corner: int
     """Corner: 0 top left, 1 top right, 2 bottom left, 3 bottom right."""
     points: tuple[str, ...]
@@ -74,8 +76,11 @@ class Continuation(Message):
     win_rate_high: float | None
     games: tuple[Occurrence, ...]
     """Some games with this continuation."""
+
+
 class Corner(Message):
     """The pattern of one corner of the position."""
+
     name: str
     known: bool
     """Whether the library has the pattern."""
@@ -87,8 +92,11 @@ class Corner(Message):
     """Pattern code S of the paper, a whole number up to 2^64 as text."""
     key: str
     """Exact key, hex digits; the same in all symmetries, different for any two other patterns."""
+
+
 class JosekiPosition(Message):
     """A position of Go on 19x19 and what the library knows about it."""
+
     moves: tuple[str, ...]
     """Moves played so far, including ``pass``, Black first."""
     fen: str
@@ -102,8 +110,11 @@ class JosekiPosition(Message):
     """Continuations of all corners, by the lower end of the share's interval; moves elsewhere come last."""
     continuations_in_all: int
     """Number of entries before the list was cut."""
+
+
 class Pattern(Message):
     """A pattern of the library."""
+
     board: tuple[str, ...]
     """Ten lines of ten points in the corner's frame, the first line on top: ``x``, ``o``, ``.``."""
     pattern: str
@@ -112,8 +123,11 @@ class Pattern(Message):
     seen: int
     is_asked: bool
     """Whether it is the pattern of the requested corner."""
+
+
 class Factors(Message):
     """Factors of the paper's code of a set of points: K = A * B + C, modulo 2^64; numbers as text."""
+
     a: str
     """Neighbour code."""
     b: str
@@ -121,8 +135,11 @@ class Factors(Message):
     c: str
     """Outline code."""
     k: str
+
+
 class CodeOfCorner(Message):
     """Pattern code of a corner, and the patterns of the library with the same code."""
+
     corner: int
     code: str
     black: Factors
@@ -133,20 +150,29 @@ class CodeOfCorner(Message):
     """Patterns with this code, the most frequent first; more than one is a clash."""
     patterns_in_all: int
     """Number of entries before the list was cut."""
+
+
 class Clash(Message):
     """Different patterns with one code."""
+
     code: str
     patterns: tuple[Pattern, ...]
+
+
 class Clashes(Message):
     """Clashes of the paper's code in a library."""
+
     patterns: int
     """Number of patterns in the library."""
     clashing: int
     """Number of patterns that share their code with another pattern."""
     clashes: tuple[Clash, ...]
     """Some of the clashes, those of the most frequent patterns first."""
+
+
 class JosekiGame(Message):
     """A game of the library."""
+
     gid: int
     source_file: str
     """Archive of the game, as the page Analyse names it."""
@@ -159,6 +185,7 @@ class JosekiGame(Message):
     winner: Literal["first", "second", "draw"] | None
     resigned: bool
     moves: tuple[str, ...]
+
 
 SIZE = 19
 FIRST = "library"  # Name of the default library

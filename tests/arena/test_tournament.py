@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
-from tests.cli.test_matches import (full)
+from tests.cli.test_matches import full
 from tests.players.engines.test_brain import SCRIPT
 
 FILE = """

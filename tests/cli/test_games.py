@@ -26,8 +26,7 @@ from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import Limit, SearchResult
-from pipeline_src.systems.gomoku_zero.params import (GenerationFiles)
-from pipeline_src.systems.gomoku_zero.params import read_numbers
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, read_numbers
 from tests.arena import (
     fakes,  # noqa: F401 - registers the players
     gomoku_fakes,  # noqa: F401 - registers the player

@@ -26,7 +26,7 @@ from tests.arena import (
     gomoku_fakes,  # noqa: F401 - registers the player
 )
 from tests.cli.conftest import invoke, output
-from tests.systems.gomoku_zero.small import (SMALL, fresh, some_planes)
+from tests.systems.gomoku_zero.small import SMALL, fresh, some_planes
 
 
 def test_profiles_in_the_help_are_those_of_the_project():

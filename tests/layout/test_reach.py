@@ -161,7 +161,7 @@ def test_the_report_comes_after_every_stage(name):
 
 
 def test_templated_paths_are_matched_part_by_part():
-    stage = Stage("a", "m", {}, {}, ("models/*/nets.pt", "code"), ())
+    stage = Stage("a", "m", {}, {}, {}, ("models/*/nets.pt", "code"), ())
     assert stage.reads("models/residual/nets.pt")
     assert stage.reads("models")
     assert stage.reads("models/*")

@@ -127,6 +127,9 @@ def test_stages_of_a_new_checkout_run_once(checkout):
     run(checkout, *dvc, "repro", target)
     made = json.loads((checkout / "artifacts/code.json").read_text())["code"]
     assert made == digests(read_graph(checkout / "dvc.yaml"), read_tree(params))
+    report = json.loads((checkout / "artifacts/reports/joseki/records.json").read_text())["made_by"]
+    values = {key: read_tree(params)[key] for key in ("joseki_records", "seed")}
+    assert report == {"stage": target, "code": made[target], "params": values}
     again = run(checkout, *dvc, "repro", target)
     assert "Running stage 'code'" in again
     assert f"Stage '{target}' didn't change, skipping" in again

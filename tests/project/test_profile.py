@@ -1,12 +1,16 @@
+"""Sections of params.yaml as models, and profiles merged into the file with its comments."""
+
 import io
 import shutil
 import subprocess
+from typing import Literal
 
 import pytest
 from ruamel.yaml import YAML
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import Count, Items, Params, load, load_value
 from pipeline_src.project.profile import merged_text, switch_profile
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
@@ -46,21 +50,21 @@ def edit(project, *changes):
     (project / "params.yaml").write_text(text)
 
 
-def read(project):
+def read_params(project):
     return yaml12.parse((project / "params.yaml").read_text())
 
 
 def test_differences_are_merged_and_comments_stay(project):
     switch_profile("paper", project)
     expected = yaml12.parse(LAPTOP) | {"profile": "paper", "train": {"epochs": 50, "width": 0.25}}
-    assert read(project) == expected
+    assert read_params(project) == expected
     assert "# few" in (project / "params.yaml").read_text()
 
 
 def test_switching_profiles_restores_the_laptop(project):
     switch_profile("paper", project)
     switch_profile("smoke", project)
-    assert read(project)["train"] == {"epochs": 1, "width": 0.25}
+    assert read_params(project)["train"] == {"epochs": 1, "width": 0.25}
     switch_profile("laptop", project)
     assert (project / "params.yaml").read_text() == LAPTOP
 
@@ -71,7 +75,7 @@ def test_edits_of_the_laptop_are_kept(project):
     switch_profile("laptop", project)
     assert (project / "params.yaml").read_text() == edited
     switch_profile("smoke", project)
-    assert read(project)["seed"] == 2
+    assert read_params(project)["seed"] == 2
 
 
 @pytest.mark.parametrize("way", [["laptop"], ["smoke", "laptop"], ["smoke", "smoke", "paper", "laptop"]])
@@ -80,7 +84,7 @@ def test_keys_outside_profiles_keep_the_users_values(project, way):
     (project / "params.yaml").write_text(OWN)
     for name in way:
         assert len(switch_profile(name, project).splitlines()) == 1
-        assert read(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml12.parse(LAPTOP)["crawl"]
+        assert read_params(project)["crawl"] == yaml12.parse(OWN)["crawl"] != yaml12.parse(LAPTOP)["crawl"]
     assert (project / "params.yaml").read_text() == OWN
     switch_profile("smoke", project)
     edit(project, ("me@a.example", "you@a.example"), ("seed: 1", "seed: 5"))
@@ -92,21 +96,21 @@ def test_keys_of_the_former_profile_get_the_laptop_s_values(project):
     (project / "profiles" / "wide.yaml").write_text("train: {width: 1.0}\n")
     switch_profile("paper", project)
     switch_profile("wide", project)
-    assert read(project)["train"] == {"epochs": 3, "width": 1.0}
+    assert read_params(project)["train"] == {"epochs": 3, "width": 1.0}
 
 
 def test_replaced_values_of_the_user_are_reported(project):
     edit(project, ("epochs: 3", "epochs: 7"), ("width: 0.25", "width: 0.5"))
     said = switch_profile("smoke", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 7"]
-    assert read(project)["train"] == {"epochs": 1, "width": 0.5}
+    assert read_params(project)["train"] == {"epochs": 1, "width": 0.5}
     edit(project, ("epochs: 1", "epochs: 2"))
     said = switch_profile("smoke", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
     edit(project, ("epochs: 1", "epochs: 2"))
     said = switch_profile("laptop", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
-    assert read(project)["train"] == {"epochs": 3, "width": 0.5}
+    assert read_params(project)["train"] == {"epochs": 3, "width": 0.5}
 
 
 def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
@@ -118,7 +122,7 @@ def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
         'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
     )
     switch_profile("two", tmp_path)
-    assert list(read(tmp_path)["gomoku_generations"]) == ["02", "03"]
+    assert list(read_params(tmp_path)["gomoku_generations"]) == ["02", "03"]
     edit(tmp_path, ("seed: 1", "seed: 2"))
     assert switch_profile("laptop", tmp_path).count("\n") == 0
     assert (tmp_path / "params.yaml").read_text() == rows.replace("seed: 1", "seed: 2")
@@ -150,8 +154,8 @@ def test_every_profile_can_be_left_again(tmp_path, name):
     edited = (tmp_path / "params.yaml").read_text()
     assert edited != laptop
     switch_profile(name, tmp_path)
-    assert read(tmp_path)["profile"] == name
-    assert read(tmp_path)["amazons_crawl"]["max_games"] == 500
+    assert read_params(tmp_path)["profile"] == name
+    assert read_params(tmp_path)["amazons_crawl"]["max_games"] == 500
     switch_profile("laptop", tmp_path)
     assert (tmp_path / "params.yaml").read_text().replace("\n\n", "\n") == edited.replace("\n\n", "\n")
 
@@ -200,3 +204,58 @@ def test_params_survive_dvc_exp_run(name):
     out = io.StringIO()
     YAML().dump(YAML().load(text), out)
     assert YAML(typ="safe").load(out.getvalue()) == yaml12.parse(text)
+
+
+class Inner(Params):
+    rate: float
+
+
+class Section(Params):
+    games: Count
+    names: Items[str]
+    inner: Inner
+    limit: int | None = None
+    mode: Literal["fast", "slow"] = "fast"
+
+
+GOOD = "seed: 3\nsection:\n  games: 2\n  names: [a, b]\n  inner: {rate: 1}\n  limit: null\n"
+
+
+def read(tmp_path, text):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    return load(Section, "section", path)
+
+
+def test_reads_nested_sections(tmp_path):
+    assert read(tmp_path, GOOD) == Section(games=2, names=("a", "b"), inner=Inner(rate=1.0))
+    assert load_value(int, "seed", tmp_path / "params.yaml") == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("games: 2", "games: two", "section.games: expected int, found 'two'"),
+        ("games: 2", "games: true", "section.games: expected int, found True"),
+        ("games: 2", "games: 0", "section: games must be at least 1"),
+        ("games: 2", "gmaes: 2", "section.gmaes: unknown key; known: games"),
+        ("  games: 2\n", "", "section.games: missing"),
+        ("rate: 1", "rate: x", "section.inner.rate: expected float"),
+        ("rate: 1", "rat: 1", "section.inner.rat: unknown key"),
+        ("[a, b]", "[a, 1]", r"section.names\[1\]: expected str"),
+        ("limit: null", "mode: medium", "section.mode: 'medium' is not one of fast, slow"),
+        ("section:", "other:", "'section' is missing"),
+        ("seed: 3", "seed: [", "not valid YAML"),
+        ("seed: 3", "seed: 3\nseed: 4", "not valid YAML: key 'seed' occurs twice"),
+        (GOOD, "- 1\n", "expected sections with keys, found list"),
+    ],
+)
+def test_errors_name_file_and_key(tmp_path, old, new, message):
+    with pytest.raises(ZugwerkError, match=message) as error:
+        read(tmp_path, GOOD.replace(old, new))
+    assert "params.yaml" in str(error.value)
+
+
+def test_missing_file_says_where_to_run(tmp_path):
+    with pytest.raises(ZugwerkError, match="no such file"):
+        load(Section, "section", tmp_path / "params.yaml")

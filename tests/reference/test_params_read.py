@@ -25,7 +25,7 @@ from tests.profiles import profile_text
 WORK = ("each_kept", "run_generation", "grow", "bring_games")
 """Functions that begin the work of stages without deps."""
 WHOLE_FILE = {CODE, "report_page"}
-"""Stages that look at all of params.yaml; the page by the keys of its figures and by those in dvc.lock."""
+"""Stages that look at all of params.yaml; the page by the keys of its figures and by those that reports name."""
 
 
 class BegunError(Exception):

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from pipeline_src.files import write_json
-from pipeline_src.report.page import hardware
+from pipeline_src.report.figures import hardware
 from tests.rehearsal.rehearse import Rehearsal, results
 
 OUT = Path("docs/measured/crawl.json")

@@ -1,4 +1,4 @@
-"""A small project with two commits and an experiment's ref, for the tests of comparing."""
+"""Reports of a project, and a small project with two commits and an experiment's ref, for the tests of comparing."""
 
 import json
 import shutil
@@ -30,6 +30,15 @@ def git(folder, *words):
 
 def estimate(value, low, high, n=100):
     return {"value": value, "low": low, "high": high, "n": n}
+
+
+def report(folder, name, metrics, code=None, **params):
+    """A report below artifacts/reports that says it was made with these params, sections or values; unknown without."""
+    path = folder / "artifacts/reports" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    said = {"made_by": {"stage": "stage", "code": code, "params": params}} if params else {}
+    path.write_text(json.dumps({**metrics, **said}))
+    return path
 
 
 def write(folder, score, loss, seed=1, wins=10, extra=None):

@@ -1,59 +1,97 @@
+"""The registry's figures, from reports that say what made them and from committed measurements; names and units."""
+
 import json
 import re
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
-from pipeline_src import yaml12
+from pipeline_src import files, yaml12
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import MADE_BY, read_json, write_json
+from pipeline_src.project import params
+from pipeline_src.project.graph import keys_behind, read_graph
+from pipeline_src.project.params import at, read_tree
 from pipeline_src.project.profile import profile_tree
-from pipeline_src.report.figures import KEPT, REGISTRY, at, figures, of_the_graph
+from pipeline_src.report.figures import KEPT, REGISTRY, figures, metric_of, of_the_graph, origin
 from tests.layout.imports import ROOT
+from tests.report.project import report
 
-KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "profiles", "others", "measured", *KEPT}
+KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "others", *KEPT}
 
 
 def test_without_metrics_everything_ours_is_null(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    write_params(tmp_path)
     for system, rows in figures(tmp_path).items():
         assert set(rows) == set(REGISTRY[system])
         for row in rows.values():
             assert set(row) == KEYS
             assert row["ours"] is row["low"] is row["profile"] is row["label"] is row["data"] is None
-            assert not row["profiles"]
             assert not row["others"]
 
 
-def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
-    reports = tmp_path / "artifacts/reports/amazons"
-    reports.mkdir(parents=True)
-    (tmp_path / "params.yaml").write_text("profile: laptop\nseed: 1\namazons_match: {loss: x, pairs: 4}\n")
-    (reports / "match.json").write_text(
-        json.dumps({"random": {"score": {"value": 0.75, "low": 0.5, "high": 0.9, "n": 8}}})
-    )
-    (reports / "samples.json").write_text(json.dumps({"games": 10, "sources": {"engine": 9, "littlegolem": 1}}))
-    lock = {
-        "stages": {
-            "amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x", "pairs": 4}}}}
-        }
-    }
-    (tmp_path / "dvc.lock").write_text(yaml12.dump(lock))
+MADE = {"seed": 1, "amazons_match": {"loss": "x", "pairs": 4}}
+
+
+def write_params(folder, profile="laptop", **tree):
+    (folder / "params.yaml").write_text(yaml12.dump({"profile": profile, **tree}))
+
+
+def test_figure_is_of_the_profile_whose_values_made_its_report(tmp_path):
+    write_params(tmp_path, **MADE)
+    report(tmp_path, "amazons/match.json", {"random": {"score": estimate(0.75, 8)}}, "c0de", **MADE)
+    report(tmp_path, "amazons/samples.json", {"games": 10, "sources": {"engine": 9, "littlegolem": 1}})
     found = figures(tmp_path)["amazons_net"]
     assert found["score_vs_random"] == {
-        "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
+        "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.65, "high": 0.85, "n": 8,
         "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
         "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph",
-        "hardware": None, "date": None, "player": None, "code": None,
-        "measured": None, "commit": None, "label": "laptop", "others": [],
-        "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "player": None}},
+        "hardware": None, "date": None, "player": None, "code": "c0de",
+        "commit": None, "label": "laptop", "others": [],
     }  # fmt: skip
-    assert found["games"]["ratio"] == 10 / 25_000
-    assert found["games"]["ours"] == 10
-    assert found["games"]["published"] == 25_000
-    assert found["games"]["profile"] is None  # the lock does not say that this stage ran with these params
-    (tmp_path / "params.yaml").write_text("profile: paper\nseed: 1\namazons_match: {loss: x, pairs: 400}\n")
+    assert (found["games"]["ours"], found["games"]["published"], found["games"]["ratio"]) == (10, 25_000, 10 / 25_000)
+    assert found["games"]["label"] == "other params"  # nobody knows which
+    write_params(tmp_path, "paper", seed=1, amazons_match={"loss": "x", "pairs": 400})
     row = figures(tmp_path)["amazons_net"]["score_vs_random"]
-    assert row["profile"] is None
-    assert row["label"] == "other params"
+    assert (row["profile"], row["label"]) == (None, "other params")
+
+
+@pytest.mark.parametrize("change", [{}, {"seed": 2}, {"samples": {"size": 9}}, {"samples": {}}, {"samples": None}])
+def test_origin_is_current_if_all_values_behind_the_report_are(tmp_path, change):
+    """A report names the values of the stages before its own too."""
+    now = {"seed": 1, "samples": {"size": 10, "ways": [1e-6]}, "sizes": {9: {"before": 6}}, "other": 5}
+    path = report(tmp_path, "a/b.json", {}, "c0de", seed=1, samples=now["samples"], **{"sizes.9": {"before": 6}})
+    path.with_name("b.timings.json").write_text("{}")
+    for file in (path, path.with_name("b.timings.json")):
+        found = origin(file, yaml12.parse(yaml12.dump(now | change)))
+        assert (found.code, found.values["samples"]["size"], found.current) == ("c0de", 10, not change)
+    assert origin(path.with_name("none.json"), now) == (None, {}, False)
+
+
+def test_stage_report_says_what_made_it(tmp_path, monkeypatch):
+    """The stage `code` lists the keys behind each target; files of times, and of no system, say nothing."""
+    write_params(tmp_path, seed=3, crawl={"retries": 1}, train={"steps": [4]}, name="x")
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n"
+        "  crawl: {cmd: python -m a, params: [seed, crawl], outs: [pages]}\n"
+        "  train:\n    foreach: [x, y]\n"
+        "    do: {cmd: python -m a, params: [train.steps], deps: [pages], outs: ['models/${item}']}\n"
+        "  match: {cmd: python -m a, params: [name], deps: ['models/${name}/net'], outs: [m.json]}\n"
+        "  other: {cmd: python -m a, params: [train], deps: [nothing], outs: [o.json]}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    behind = keys_behind(read_graph())
+    assert behind["match"] == ["name", "seed", "train.steps"]  # and no value of crawl, which changes no result
+    assert (behind["train@y"], behind["other"]) == (["seed", "train.steps"], ["train"])
+    write_json(params.CODE_FILE, {"code": {"match": "c0de"}, "params": behind})
+    monkeypatch.setattr(files, "ORIGIN", params.made_by("match"))
+    made = {"stage": "match", "code": "c0de", "params": {"name": "x", "seed": 3, "train.steps": [4]}}
+    for name, said in (("a/m.json", made), ("a/b/m.json", made), ("a/m.timings.json", None), ("m.json", None)):
+        write_json(Path("artifacts/reports") / name, {"score": 1})
+        assert read_json(Path("artifacts/reports") / name) == {"score": 1} | ({"made_by": said} if said else {})
+    params.CODE_FILE.unlink()
+    assert params.made_by("match") == {}
 
 
 ANCHOR = {"player": "mcts:playouts=1000"}
@@ -72,37 +110,26 @@ OTHER = {"player": "mcts:playouts=100"}
 @pytest.mark.parametrize("current", [True, False])
 def test_figure_for_other_params_than_described_is_left_out(tmp_path, section, left, current):
     own = {"seed": 1, "gomoku_evaluate": section}
-    reports = tmp_path / "artifacts/reports/gomoku"
-    reports.mkdir(parents=True)
-    (reports / "evaluate.json").write_text(
-        json.dumps({"best_of_five_won": estimate(0.2, 5), "elo_last": estimate(700, 9), "generations": 3})
-    )
-    lock = {
-        "gomoku_evaluate": {
-            "params": {"params.yaml": own},
-            "outs": [{"path": "artifacts/reports/gomoku/evaluate.json"}],
-        }
-    }
-    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": lock}))
-    now = own if current else {"seed": 2, "gomoku_evaluate": {"best_of": 5}}  # those of the run count, not these
-    (tmp_path / "params.yaml").write_text(yaml12.dump({"profile": "laptop"} | now))
+    metrics = {"best_of_five_won": estimate(0.2, 5), "elo_last": estimate(700, 9), "generations": 3}
+    report(tmp_path, "gomoku/evaluate.json", metrics, **own)
+    write_params(tmp_path, **(own if current else {"seed": 2, "gomoku_evaluate": {"best_of": 5}}))  # the run's count
     found = figures(tmp_path)["gomoku_zero"]
     assert {name for name, row in found.items() if row["ours"] is not None} == left | {"generations"}
     assert found["generations"]["label"] == ("laptop" if current else "other params")
 
 
 def test_descriptions_match_the_committed_params():
-    params, checked = profile_tree("laptop", ROOT), 0
+    tree, checked = profile_tree("laptop", ROOT), 0
     for rows in REGISTRY.values():
         for name, figure in rows.items():
             for key, value in figure.named.items():
-                assert at(params, key) == value, name
+                assert at(tree, key) == value, name
                 checked += 1
     assert checked > 10
 
 
 def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    write_params(tmp_path)
     (tmp_path / "docs/measured").mkdir(parents=True)
     row = {
         "value": 0.3,
@@ -124,21 +151,13 @@ def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
     assert found["from_to_top1"]["ours"] == 0.3
     assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
     assert [row["ours"] for row in found["games"]["others"]] == [1]
-    assert found["games"]["measured"]["ours"] == 1
-    assert found["from_to_top1"]["profiles"] == {
-        "paper": {"ours": 0.3, "low": 0.2, "high": 0.4, "n": 50, "player": None}
-    }
 
 
 def write_measurements(folder):
     """A match of ten games in the graph, of 2,000 apart from it, of 400 overnight."""
-    (folder / "params.yaml").write_text("profile: laptop\nseed: 1\namazons_match: {loss: x}\n")
+    write_params(folder, **MADE)
     (folder / "docs/measured").mkdir(parents=True)
-    reports = folder / "artifacts/reports/amazons"
-    reports.mkdir(parents=True)
-    (reports / "match.json").write_text(json.dumps({"random": {"score": estimate(0.3, 10)}}))
-    lock = {"stages": {"amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x"}}}}}}
-    (folder / "dvc.lock").write_text(yaml12.dump(lock))
+    report(folder, "amazons/match.json", {"random": {"score": estimate(0.3, 10)}}, **MADE)
     measured = estimate(0.52, 2000) | {"profile": "committed measurement", "command": "make measure-amazons_net"}
     (folder / "docs/measured/amazons_net.json").write_text(json.dumps({"score_vs_random": measured, "matches": {}}))
     overnight = {"ours": 0.6, "low": 0.5, "high": 0.7, "n": 400, "command": "make repro", "commit": "0123", "date": "x"}
@@ -158,11 +177,6 @@ def test_own_run_is_first_then_measurement_with_most_games(tmp_path):
         ("measured", 0.52, 2000),
         ("overnight", 0.6, 400),
     ]
-    assert {label: one["n"] for label, one in row["profiles"].items()} == {
-        "measured": 2000,
-        "overnight": 400,
-        "laptop": 10,
-    }
     assert [one["from"] for one in (row, *row["others"])] == ["graph", "measured", "measured"]
     assert row["others"][1]["commit"] == "0123"
     committed = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
@@ -178,16 +192,10 @@ SELF_PLAY = {"games": 100}
 
 def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="laptop"):
     """The graph's 20 games against minimax, by this code and with these params."""
-    tree = {"profile": profile, "seed": 1, "gomoku_evaluate": section, "gomoku_self_play": self_play}
-    (folder / "params.yaml").write_text(yaml12.dump(tree))
-    path = "artifacts/reports/gomoku/evaluate.json"
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text(
-        json.dumps({"score_vs_minimax": estimate(0.5, 20), "best_of_five_won": estimate(0.2, 5)})
-    )
-    made_with = {"params.yaml": {"gomoku_evaluate": section}, "artifacts/code.json": {"code.gomoku_evaluate": code}}
-    lock = {"stages": {"gomoku_evaluate": {"params": made_with, "outs": [{"path": path}]}}}
-    (folder / "dvc.lock").write_text(yaml12.dump(lock))
+    made = {"seed": 1, "gomoku_evaluate": section, "gomoku_self_play": self_play}
+    write_params(folder, profile, **made)
+    metrics = {"score_vs_minimax": estimate(0.5, 20), "best_of_five_won": estimate(0.2, 5)}
+    report(folder, "gomoku/evaluate.json", metrics, code, **made)
 
 
 WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headline_options": "solver=200"}
@@ -223,15 +231,18 @@ def test_figure_names_player_and_source_of_training_games(tmp_path, changes, bes
     found = figures(tmp_path)["gomoku_zero"]
     assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, "its own games")
     assert found["best_of_five_won"]["player"] == models
-    assert found["score_vs_minimax"]["profiles"]["laptop"]["player"] == best
 
 
-def test_a_player_of_other_params_is_named_from_the_lock(tmp_path):
+def test_player_of_other_params_is_the_one_that_played(tmp_path):
     write_gomoku(tmp_path, WITH_SOLVER)
     text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
     (tmp_path / "params.yaml").write_text(text)
     row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
-    assert (row["label"], row["player"], row["data"]) == ("other params", "net with solver=200, 64 simulations", None)
+    assert (row["label"], row["player"], row["data"]) == (
+        "other params",
+        "net with solver=200, 64 simulations, from nothing",
+        "its own games",
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,7 +293,7 @@ def test_committed_run_of_same_profile_is_shown_with_own_run(tmp_path):
 
 
 def test_times_of_the_last_run_are_not_committed(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    write_params(tmp_path)
     reports = tmp_path / "artifacts/reports/joseki"
     reports.mkdir(parents=True)
     (reports / "evaluate.timings.json").write_text(json.dumps({"encode_us": 0.4}))
@@ -306,7 +317,7 @@ def test_every_figure_names_a_stage_and_its_report():
 
 
 def test_a_figure_measured_outside_the_graph_has_its_command(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    write_params(tmp_path)
     found = figures(tmp_path)["amazons_engine"]["elo_per_doubling"]
     assert found["ours"] is None
     assert found["command"] == "make measure-amazons_engine"
@@ -336,21 +347,18 @@ def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
 
 
 def test_nets_as_printed_are_labelled_and_kept_ones_come_second(tmp_path):
-    params = profile_tree("as_printed", ROOT)
-    (tmp_path / "params.yaml").write_text(yaml12.dump(params))
-    path = "artifacts/reports/amazons/evaluate/soft_argmax.json"
-    (tmp_path / path).parent.mkdir(parents=True)
-    (tmp_path / path).write_text(json.dumps({"nets": {"from_to_top1": estimate(0.2, 1000)}}))
-    (tmp_path / "dvc.yaml").write_text("stages: {amazons_evaluate: {foreach: '${amazons_models.trained}'}}")
-    made = {"params": {"params.yaml": {"amazons_evaluate": params["amazons_evaluate"]}}, "outs": [{"path": path}]}
-    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": {"amazons_evaluate@soft_argmax": made}}))
+    tree = profile_tree("as_printed", ROOT)
+    (tmp_path / "params.yaml").write_text(yaml12.dump(tree))
+    made = {key: tree[key] for key in ("amazons_evaluate", "amazons_train", "amazons_archive")}
+    metrics = {"nets": {"from_to_top1": estimate(0.2, 1000)}}
+    path = report(tmp_path, "amazons/evaluate/soft_argmax.json", metrics, **made)
     (tmp_path / "docs/measured").mkdir(parents=True)
     row = figures(tmp_path)["amazons_net"]["from_to_top1"]
     assert (row["ours"], row["player"], row["label"]) == (0.2, "as printed", "as_printed")
     printed = {"ours": 0.2, "low": 0.1, "high": 0.3, "n": 1000, "player": "as printed"}
     for name, kept in (("as_printed", printed), ("overnight", {"ours": 0.35, "low": 0.3, "high": 0.4, "n": 10})):
         (tmp_path / f"docs/measured/{name}.json").write_text(json.dumps({"amazons_net": {"from_to_top1": kept}}))
-    (tmp_path / path).unlink()
+    path.unlink()
     row = figures(tmp_path)["amazons_net"]["from_to_top1"]
     assert [(one["ours"], one["player"]) for one in (row, *row["others"])] == [(0.35, None), (0.2, "as printed")]
 
@@ -360,6 +368,87 @@ def test_damaged_measurement_comes_back_from_git(tmp_path, name):
     path = tmp_path / f"docs/measured/{name}.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"joseki": ')
-    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    write_params(tmp_path)
     with pytest.raises(ZugwerkError, match=rf"{name}\.json: not valid JSON \(.*\); `git checkout` it"):
         figures(tmp_path)
+
+
+# Every metric of a real run has a name of the glossary's table, and with it one unit; estimates have intervals.
+
+
+REPORTS = ROOT / "docs/measured/laptop"
+FILES = sorted(REPORTS.glob("*/**/*.json"))
+PARENTS = {"rejects_by_reason", "winner_by", "sources", "by_variant", "skipped", "left_out"}
+"""Keys whose own keys are words of the data, not names of metrics."""
+ESTIMATED = ("score", "fraction", "F1", "Elo", "squared error", "squares left")
+"""How the units of figures begin that are estimates."""
+SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"}
+"""Figures given as fractions, whose metric is a score: without draws both are the same."""
+
+
+def units():
+    """Unit by name, from the table of the glossary."""
+    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").split("## Metrics")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `")]
+    return [(name, unit) for names, unit, _ in rows for name in re.findall(r"`([^`]+)`", names)]
+
+
+UNITS = units()
+
+
+def leaves(tree, path=()):
+    """(path, number or estimate) of everything in a metrics file."""
+    if isinstance(tree, dict) and not {"value", "low", "high"} <= set(tree):
+        for key, inner in tree.items():
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path, tree
+
+
+def name_of(path):
+    """The name that the glossary has: the last key, with the one above where it is a number or a word of the data."""
+    if re.fullmatch(r"\d+%?", path[-1]):
+        return f"{path[-2]}.#"
+    return f"{path[-2]}.{path[-1]}" if len(path) > 1 and path[-2] in PARENTS else path[-1]
+
+
+def unit_of(name):
+    fitting = [(len(pattern.replace("*", "")), unit) for pattern, unit in UNITS if fnmatchcase(name, pattern)]
+    return max(fitting)[1] if fitting else None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(REPORTS).as_posix())
+def test_every_leaf_is_number_or_estimate_with_unit(path):
+    tree = read_json(path)
+    assert tree.pop(MADE_BY).keys() == {"stage", "code", "params"}
+    for keys, leaf in leaves(tree):
+        assert unit_of(name_of(keys)) is not None, f"{'.'.join(keys)}: docs/glossary.md does not have it"
+        if isinstance(leaf, dict):
+            assert set(leaf) == {"value", "low", "high", "n"}, keys
+            numbers = [leaf[key] for key in ("low", "value", "high") if leaf[key] is not None]
+            assert numbers == sorted(numbers), keys
+            assert leaf["n"] >= 0, keys
+        else:
+            assert leaf is None or (isinstance(leaf, int | float) and not isinstance(leaf, bool)), keys
+
+
+def test_names_in_the_table_are_unique():
+    names = [name for name, _ in UNITS]
+    assert len(names) == len(set(names))
+    assert len(names) > 100
+
+
+def figures_of_metrics():
+    for system, rows in REGISTRY.items():
+        for name, figure in rows.items():
+            if figure.path:
+                yield pytest.param(name, figure, id=f"{system}.{name}")
+
+
+@pytest.mark.parametrize(("name", "figure"), figures_of_metrics())
+def test_headline_figures_have_the_unit_and_interval_of_their_metric(name, figure):
+    file, key = metric_of(figure, read_tree(ROOT / "params.yaml"))
+    unit = "score" if name in SCORES_AS_RATES else figure.unit
+    assert unit.startswith(unit_of(name_of(key.split("."))))
+    found = at(read_json(REPORTS / file.removeprefix("artifacts/reports/")), key)
+    assert isinstance(found, dict) == figure.unit.startswith(ESTIMATED)

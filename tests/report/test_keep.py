@@ -1,16 +1,22 @@
-"""The figures of a run at another profile are kept in addition to known ones."""
+"""The figures of a run are kept by profile, compared with a later run, and name code and machine."""
 
 import json
-import subprocess
 
 import pytest
 
-from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import switch_profile
-from pipeline_src.report import page
-from pipeline_src.report.figures import figures
-from pipeline_src.report.keep import agreement, committed_run, keep
+from pipeline_src.report import figures as module
+from pipeline_src.report.figures import agreement, commit, committed_run, figures, hardware, keep
+from tests.report.project import git, report
+
+MADE = {"seed": 1, "amazons_match": {"loss": "x"}}
+
+
+def rerun(night, score, **made):
+    """A match with an interval of 0.1 on both sides."""
+    row = {"value": score, "low": score - 0.1, "high": score + 0.1, "n": 100}
+    report(night, "amazons/match.json", {"random": {"score": row}}, "c0de", **{**MADE, **made})
 
 
 @pytest.fixture
@@ -21,21 +27,20 @@ def night(tmp_path):
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles/laptop.yaml").write_text(laptop)
     (tmp_path / "profiles/overnight.yaml").write_text("amazons_match: {loss: x}\n")
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b@c", "commit", "-qm", "x"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
+        git(tmp_path, *command)
     switch_profile("overnight", tmp_path)
-    reports = tmp_path / "artifacts/reports/amazons"
-    reports.mkdir(parents=True)
-    score = {"value": 0.9, "low": 0.8, "high": 0.95, "n": 100}
-    (reports / "match.json").write_text(json.dumps({"random": {"score": score}}))
-    (reports / "samples.json").write_text(json.dumps({"games": 7}))
-    made = {"amazons_match": {"seed": 1, "amazons_match": {"loss": "x"}}, "amazons_samples": {"amazons_samples": {}}}
-    lock = {"stages": {stage: {"params": {"params.yaml": params}} for stage, params in made.items()}}
-    (tmp_path / "dvc.lock").write_text(yaml12.dump(lock))
+    rerun(tmp_path, 0.9)
+    report(tmp_path, "amazons/samples.json", {"games": 7}, amazons_samples={})
     known = {"joseki": {"games": {"ours": 5, "command": "x"}}, "amazons_net": {"games": {"ours": 6, "command": "x"}}}
     (tmp_path / "docs/measured").mkdir(parents=True)
     (tmp_path / "docs/measured/overnight.json").write_text(json.dumps(known))
     return tmp_path
+
+
+def labels(night):
+    row = figures(night)["amazons_net"]["score_vs_random"]
+    return [one["label"] for one in (row, *row["others"])]
 
 
 def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
@@ -46,36 +51,40 @@ def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
     assert {key: row[key] for key in ("ours", "low", "high", "n", "command")} == {
         "ours": 0.9,
         "low": 0.8,
-        "high": 0.95,
+        "high": 1.0,
         "n": 100,
         "command": "zugwerk profile overnight && dvc repro amazons_match",
     }
     assert kept["joseki"]["games"]["ours"] == 5
     assert kept["amazons_net"]["games"]["ours"] == 6  # the graph's was made with other params
-    assert {key: row[key] for key in ("player", "code")} == {"player": None, "code": None}
-    assert figures(night)["amazons_net"]["score_vs_random"]["profiles"]["overnight"]["n"] == 100
+    assert {key: row[key] for key in ("player", "code", "seed")} == {"player": None, "code": "c0de", "seed": 1}
+    assert labels(night) == ["overnight", "overnight, committed"]
 
 
-def test_keep_refuses_a_graph_that_was_not_run(night):
-    (night / "dvc.lock").unlink()
+@pytest.mark.parametrize("made", [{}, {"seed": 2}])
+def test_keep_refuses_a_run_of_unknown_or_other_params(night, made):
+    report(night, "amazons/match.json", {"random": {"score": {"value": 0.9}}}, **made)
     before = (night / "docs/measured/overnight.json").read_text()
     with pytest.raises(ZugwerkError, match=r"overnight\.json: the graph has made nothing at the profile overnight"):
         keep(night)
     assert (night / "docs/measured/overnight.json").read_text() == before
 
 
+def change_loss(night, loss):
+    (night / "params.yaml").write_text((night / "params.yaml").read_text().replace("loss: x", f"loss: {loss}"))
+    rerun(night, 0.9, amazons_match={"loss": loss})
+
+
 def test_run_with_changed_values_is_kept_separately(night):
     keep(night)
     before = (night / "docs/measured/overnight.json").read_text()
-    for name in ("params.yaml", "dvc.lock"):
-        (night / name).write_text((night / name).read_text().replace("loss: x", "loss: z"))
+    change_loss(night, "z")
     path, count = keep(night)
     assert (path.name, count) == ("overnight,amazons_match.loss=z.json", 1)
     assert (night / "docs/measured/overnight.json").read_text() == before
     row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
     assert row["command"] == "zugwerk profile overnight && dvc exp run -S amazons_match.loss=z amazons_match"
-    labels = figures(night)["amazons_net"]["score_vs_random"]["profiles"]
-    assert {"overnight", "overnight,amazons_match.loss=z"} <= labels.keys()
+    assert {"overnight", "overnight,amazons_match.loss=z"} <= {*labels(night)}
 
 
 def test_run_with_many_changed_values_needs_its_own_profile(night):
@@ -97,14 +106,13 @@ def test_run_without_a_key_of_the_profile_is_kept_separately(night):
 
 
 def test_own_values_are_quoted_in_name_and_command(night):
-    for name in ("params.yaml", "dvc.lock"):
-        (night / name).write_text((night / name).read_text().replace("loss: x", "loss: 50% of my/loss"))
+    change_loss(night, "50% of my/loss")
     path, _ = keep(night)
     assert path == night / "docs/measured/overnight,amazons_match.loss=50%25 of my%2Floss.json"
     row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
     command = "zugwerk profile overnight && dvc exp run -S 'amazons_match.loss=50% of my/loss' amazons_match"
     assert row["command"] == command
-    assert path.stem in figures(night)["amazons_net"]["score_vs_random"]["profiles"]
+    assert path.stem in labels(night)
 
 
 def at_laptop(night):
@@ -133,13 +141,8 @@ def test_reports_of_the_committed_profile_are_kept_too(night):
         assert (run / "docs/measured/laptop.json").exists()
 
 
-def rerun(night, score, **changes):
-    row = {"value": score, "low": score - 0.1, "high": score + 0.1, "n": 100} | changes
-    (night / "artifacts/reports/amazons/match.json").write_text(json.dumps({"random": {"score": row}}))
-
-
 def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch):
-    """The interval that was kept is 0.8 to 0.95."""
+    """The interval that was kept is 0.8 to 1."""
     assert agreement(at_laptop(night)) == [
         "1 headline figures; none of the profile laptop is committed to compare with"
     ]
@@ -147,26 +150,24 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
     assert agreement(night) == ["1 headline figures, all as committed"]
     rerun(night, 0.82)
     assert agreement(night) == ["1 headline figures, all inside the committed intervals (bits differ)"]
-    monkeypatch.setattr(page, "hardware", lambda: "another one")
+    monkeypatch.setattr(module, "hardware", lambda: "another one")
     assert agreement(night)[0].endswith("(bits differ from one kind of processor to another)")
     rerun(night, 0.75)
     assert agreement(night) == [
         "1 headline figures, 0 inside the committed intervals, 1 outside"
         " (bits differ from one kind of processor to another)",
-        "  amazons_net.score_vs_random: 0.750, committed 0.800 to 0.950",
+        "  amazons_net.score_vs_random: 0.750, committed 0.800 to 1.000",
     ]
 
 
 def test_counts_must_agree_and_times_are_not_compared(night):
-    lock = yaml12.parse((at_laptop(night) / "dvc.lock").read_text())
-    lock["stages"]["amazons_samples"]["params"]["params.yaml"] = {"seed": 1}
-    (night / "dvc.lock").write_text(yaml12.dump(lock))
-    (night / "artifacts/reports/joseki").mkdir()
+    report(at_laptop(night), "amazons/samples.json", {"games": 7}, seed=1)
+    report(night, "joseki/evaluate.json", {}, seed=1)
     times = night / "artifacts/reports/joseki/evaluate.timings.json"
     times.write_text(json.dumps({"encode_us": 0.5}))
     keep(night)
     times.write_text(json.dumps({"encode_us": 0.7}))
-    (night / "artifacts/reports/amazons/samples.json").write_text(json.dumps({"games": 8}))
+    report(night, "amazons/samples.json", {"games": 8}, seed=1)
     assert agreement(night) == [
         "2 headline figures, 1 inside the committed intervals, 1 outside (bits differ)",
         "  amazons_net.games: 8, committed 7",
@@ -174,5 +175,31 @@ def test_counts_must_agree_and_times_are_not_compared(night):
 
 
 def test_without_a_run_there_is_nothing_to_compare(night):
-    (night / "dvc.lock").unlink()
+    (night / "artifacts/reports/amazons/match.json").unlink()
     assert agreement(night) == []
+
+
+def test_only_changed_code_marks_the_commit(tmp_path):
+    assert commit(tmp_path) is None
+    git(tmp_path, "init")
+    (tmp_path / "params.yaml").write_text("seed: 1\n")
+    (tmp_path / "dvc.lock").write_text("a")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-m", "x")
+    head = git(tmp_path, "rev-parse", "--short=10", "HEAD")
+    assert commit(tmp_path) == head
+    (tmp_path / "dvc.lock").write_text("b")
+    assert commit(tmp_path) == head
+    (tmp_path / "params.yaml").write_text("seed: 2\n")
+    assert commit(tmp_path) == f"{head}+"
+
+
+def test_hardware_counts_cores_and_gpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "GPUS", tmp_path)
+    cores, words = hardware().split(" ", 1)
+    assert int(cores) >= 1
+    assert words.startswith("core")
+    for bus, name in (("a", "NVIDIA L4"), ("b", "NVIDIA H100 80GB HBM3"), ("c", "NVIDIA L4")):
+        (tmp_path / bus).mkdir()
+        (tmp_path / bus / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 99\n")
+    assert hardware() == f"2 NVIDIA L4 and 1 NVIDIA H100 80GB HBM3 and {cores} {words}"

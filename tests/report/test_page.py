@@ -1,12 +1,16 @@
+"""The report: its page, the texts of its tables, and the verdicts."""
+
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
-from pipeline_src.report.figures import REGISTRY, SYSTEMS
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
+from pipeline_src.report.page import lines, verdicts
 from tests.report.charts.project import write
 from tests.web.conftest import PHONE, browser, fits, violations  # noqa: F401 - a fixture
 
@@ -102,12 +106,6 @@ def test_charts_have_offline_tooltips_and_text_alternatives(browser, tmp_path): 
     assert complaints == []
 
 
-def test_json_and_markdown_have_the_figures_of_the_page(checkout):
-    page.write_report(checkout / "out", checkout)
-    assert json.loads((checkout / "out/figures.json").read_text())["joseki"]["patterns"]["ours"] == 30_000
-    assert re.search(r"\| corner patterns \| 27,686 \| 30,000 \|", (checkout / "out/figures.md").read_text())
-
-
 def test_text_of_a_file_is_no_markup(checkout):
     measured = checkout / "docs/measured"
     measured.mkdir(parents=True)
@@ -127,3 +125,173 @@ def test_damaged_metrics_file_is_named_and_old_page_kept(checkout):
     with pytest.raises(ZugwerkError, match=r"build\.json"):
         page.write_report(checkout / "out", checkout)
     assert (checkout / "out/index.html").read_bytes() == before
+
+
+ROW = {
+    "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
+    "n": 1200, "ratio": 1.5, "from": "graph", "profile": "laptop", "seed": 1, "data": "engine games",
+    "hardware": None, "date": None, "command": "dvc repro amazons_match", "label": "laptop", "others": [],
+    "player": None,
+}  # fmt: skip
+
+
+def test_every_system_of_the_registry_has_a_summary():
+    assert set(SYSTEMS) == set(REGISTRY)
+
+
+def test_a_line_has_the_interval_the_ratio_and_the_command():
+    (line,) = lines({"score": ROW})
+    assert line[:9] == (
+        ROW["words"], "0.500", "0.750", "0.600 to 0.850", "1.5", "1,200", "score", "laptop", "dvc repro amazons_match"
+    )  # fmt: skip
+    assert line.where == "engine games"
+
+
+def test_smaller_measurements_come_below_the_first():
+    measured = ROW | {
+        "ours": 0.7,
+        "from": "measured",
+        "hardware": "one core",
+        "date": "2026-01-02",
+        "label": "measured",
+    }
+    first, second = lines({"score": measured | {"others": [ROW]}})
+    assert (first.made, first.profile, first.ours, first.below) == ("measured", "measured", "0.700", False)
+    assert first.where == "engine games, one core, 2026-01-02"
+    assert (second.made, second.profile, second.ours, second.below) == ("graph", "laptop", "0.750", True)
+
+
+def test_committed_run_equal_to_own_one_is_left_out():
+    kept = ROW | {"from": "measured", "label": "laptop, committed"}
+    assert len(lines({"score": ROW | {"others": [kept]}})) == 1
+    assert len(lines({"score": ROW | {"others": [kept | {"ours": 0.7}]}})) == 2
+
+
+def test_missing_figures_are_marked():
+    nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "label"))
+    line = lines({"a": ROW | nothing})[0]
+    assert (line.ours, line.profile, line.where) == ("not made yet", "-", "")
+
+
+def test_the_unit_is_shown_if_the_description_lacks_it():
+    assert with_unit("score against random", "score") == "score against random"
+    assert with_unit("time to encode", "microseconds") == "time to encode, microseconds"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "", "-"),
+        (0.5, "score", "0.500"),
+        (1, "games", "1"),
+        (25_000.0, "games", "25,000"),
+        (0.0616, "hours", "0.0616"),
+        (450.1, "Elo", "450"),
+        (2690, "microseconds", "2,690"),
+    ],
+)
+def test_numbers(value, unit, text):
+    assert number(value, unit) == text
+
+
+# The verdict on a system follows from the interval of a measurement and the published value.
+
+
+def told(folder, system, profile=None):
+    return next(one for one in verdicts(figures(folder), profile) if one.system == system)
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    (tmp_path / "docs/measured").mkdir(parents=True)
+    return tmp_path
+
+
+def measure(project, system, name="overnight", **figures):
+    rows = {
+        figure: dict(zip(("ours", "low", "high"), values, strict=True)) | {"n": 10, "date": "2026-01-02"}
+        for figure, values in figures.items()
+    }
+    (project / f"docs/measured/{name}.json").write_text(json.dumps({system: rows}))
+
+
+def test_every_claim_uses_registry_figures_and_shows_published_value():
+    claims = {name: system.claim for name, system in SYSTEMS.items() if system.claim}
+    assert len(claims) == 5
+    for name, claim in claims.items():
+        assert {claim.figure, claim.run or claim.figure} <= REGISTRY[name].keys()
+        if isinstance(claim.bar, str):
+            assert claim.bar in REGISTRY[name]
+        elif (published := REGISTRY[name][claim.figure].published) is not None:
+            assert published == claim.bar
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        ((0.8, 0.74, 0.85), "beaten"),
+        ((0.7, 0.65, 0.74), "reproduced"),
+        ((0.734, None, None), "reproduced"),
+        ((0.5, 0.4, 0.6), "not reached"),
+    ],
+)
+def test_a_value_beyond_at_or_below_the_published_one(project, value, outcome):
+    measure(project, "search_depth", cnn_unbeaten_vs_hand_table=value)
+    verdict = told(project, "search_depth")
+    assert verdict.outcome == outcome
+    assert verdict.best.endswith("; overnight")
+    assert ("loses to those" in verdict.reason) == (outcome == "not reached")
+
+
+@pytest.mark.parametrize(("value", "outcome"), [((0.5, 0.2, 0.9), "reproduced"), ((0.9, 0.7, 1.1), "not reached")])
+def test_less_compute_than_from_scratch_reproduces_growth(project, value, outcome):
+    measure(project, "growing_boards", time_to_scratch_strength=value)
+    assert told(project, "growing_boards").outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("nets", "outcome"),
+    [((0.2, 0.1, 0.25), "beaten"), ((0.3, 0.2, 0.4), "reproduced"), ((0.5, 0.4, 0.6), "not reached")],
+)
+def test_where_nothing_is_printed_the_published_nets_are_the_bar(project, nets, outcome):
+    measure(project, "amazons_net", residual_turn_top1=(0.3, 0.28, 0.32), turn_top1=nets)
+    verdict = told(project, "amazons_net")
+    assert verdict.outcome == outcome
+    assert verdict.best == f"0.300 (0.280 to 0.320); published nets {nets[0]:.3f}; overnight"
+
+
+def test_without_a_measurement_nothing_is_claimed(project):
+    measure(project, "amazons_net", residual_turn_top1=(0.3, 0.28, 0.32))  # and not of the nets that are the bar
+    assert {one.outcome for one in verdicts(figures(project))} == {"not measured"}
+
+
+def test_own_run_is_shown_with_best_measurement_of_larger_profile(project):
+    measure(project, "joseki", "laptop", clashes_unresolved=(0, None, None))
+    (project / "artifacts/reports/joseki").mkdir(parents=True)
+    (project / "artifacts/reports/joseki/build.json").write_text(json.dumps({"clashes_unresolved": 44}))
+    verdict = told(project, "joseki")
+    assert (verdict.run, verdict.best, verdict.outcome) == ("44; other params", "0; laptop", "beaten")
+    measure(project, "joseki", "paper", clashes_unresolved=(43, None, None))
+    verdict = told(project, "joseki")
+    assert (verdict.best, verdict.outcome) == ("43; paper", "reproduced")
+    (project / "artifacts/reports/joseki/build.json").unlink()
+    assert told(project, "joseki").run == "-"
+    assert told(project, "joseki", "laptop").run == "0"
+
+
+def test_a_run_without_the_deciding_figure_shows_another_by_name(project):
+    (project / "artifacts/reports/depth").mkdir(parents=True)
+    score = {"value": 0.4, "low": 0.2, "high": 0.6, "n": 16}
+    (project / "artifacts/reports/depth/match.json").write_text(json.dumps({"cnn_table": {"score": score}}))
+    verdict = told(project, "search_depth")
+    assert verdict.run == (
+        "0.400 (0.200 to 0.600); published net: unbeaten rate against a fixed table of equal compute; other params"
+    )
+    assert verdict.outcome == "not measured"
+
+
+def test_figures_of_our_own_net_show_no_published_value():
+    ours = [figure for figure in REGISTRY["search_depth"].values() if figure.words.startswith("our net")]
+    assert len(ours) > 4
+    assert all(replace(figure, published=None) == figure for figure in ours)

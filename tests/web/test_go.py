@@ -4,8 +4,8 @@ import pytest
 
 from pipeline_src.records.go_index import default_path
 from pipeline_src.records.parquet import write_records
-from pipeline_src.systems.joseki.patterns import (pattern_code)
 from pipeline_src.systems.joseki.library import save
+from pipeline_src.systems.joseki.patterns import pattern_code
 from pipeline_src.systems.joseki.recommend import SharedCodes, state_window
 from pipeline_src.web import go
 from tests.systems.joseki.games import at, random_record, record

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline_src.arena.score import rate
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 from pipeline_src.report.charts import SHARE, Chart, Rows, chart, curves, heat, points, table
-from pipeline_src.report.figures import Lock, read_times
+from pipeline_src.report.figures import origin, read_times
 from pipeline_src.systems.gomoku_zero.declaration import ANCHOR
 
 REPORTS = Path("artifacts/reports/gomoku")
@@ -106,8 +106,8 @@ def elo_hours(folder: Path) -> Chart | None:
 def anchor(folder: Path) -> str:
     """Return the player with Elo 0 in words: that of the params that made the ratings."""
     path = folder / PARAMS_FILE
-    lock = Lock(folder, read_tree(path) if path.exists() else {})
-    section = at(lock.params_of(str(REPORTS / "elo.csv"), "gomoku_evaluate"), "gomoku_evaluate")
+    made = origin(folder / REPORTS / "evaluate.json", read_tree(path) if path.exists() else {})
+    section = made.values.get("gomoku_evaluate", {})
     player = at(section, f"opponents.{at(section, 'anchor')}.player")
     return ANCHOR_WORDS if player in (None, ANCHOR) else str(player)
 

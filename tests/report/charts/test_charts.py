@@ -8,7 +8,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts import SPECS, charts, drawn, interactive, png, svg
-from pipeline_src.report.keep import committed_run
+from pipeline_src.report.figures import committed_run
 from tests.report.charts.project import FILES, write
 
 ROOT = Path(__file__).parents[3]

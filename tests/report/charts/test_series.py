@@ -1,9 +1,9 @@
 import pytest
 
-from pipeline_src import yaml12
 from pipeline_src.report.charts import charts, drawn
 from pipeline_src.systems.gomoku_zero.charts import rated_hours
 from tests.report.charts.project import FILES, GOMOKU, by_name, intervals, series, values, write
+from tests.report.project import report
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +67,7 @@ def test_gomoku_elo_by_generation_and_over_hours(found):
 def test_elo_names_the_player_at_zero(tmp_path, player, words):
     write(tmp_path)
     section = {"anchor": "weak", "opponents": {"weak": {"player": player}}}
-    path = f"{GOMOKU}/elo.csv"
-    lock = {"gomoku_evaluate": {"params": {"params.yaml": {"gomoku_evaluate": section}}, "outs": [{"path": path}]}}
-    (tmp_path / "dvc.lock").write_text(yaml12.dump({"stages": lock}))
+    report(tmp_path, "gomoku/evaluate.json", {}, gomoku_evaluate=section)
     captions = {chart.name: chart.caption for chart in charts("gomoku", tmp_path)}
     assert f"; {words} is 0." in captions["gomoku-elo"]
     assert f"; {words} is 0." in captions["gomoku-elo-hours"]
