@@ -355,7 +355,7 @@ def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str
 # ``zugwerk code``: the source files behind a stage, and the chain of imports that leads to a file.
 
 
-CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/moves.py"
+CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons.py"
 
 
 def code(

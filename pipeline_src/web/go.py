@@ -98,7 +98,7 @@ def read(request: Request) -> GoFolders:
 @router.post("/find")
 def find(request: Request, wanted: GoPosition) -> GoFound:
     """Find a position, or a part of it, in the games of a folder."""
-    from pipeline_src.games.go.board import to_play
+    from pipeline_src.games.rules import to_play
     from pipeline_src.records.go_find import find as find_in
     from pipeline_src.records.go_find import part_of
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import PLY, format_variant
+from pipeline_src.games.gomoku import PLY, format_variant
 from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
 from pipeline_src.search.gomoku.solver import Found, Solver
 from pipeline_src.search.limits import Limit

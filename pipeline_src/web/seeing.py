@@ -92,8 +92,8 @@ def _gomoku(zero: Any, state: Any) -> NetView:
 
 
 def _amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetView:
+    from pipeline_src.games.amazons import format_square
     from pipeline_src.games.amazons import move as moved
-    from pipeline_src.games.amazons.board import format_square
 
     n, width = state.board.size, state.board.shape[1]
     names = [format_square(square, width) for square in range(n)]
@@ -133,7 +133,7 @@ def _amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetView:
 
 def _searched(nets: Any, state: Any, simulations: int) -> tuple[Any, Any, Any, Any, float, float]:
     """Return the root's steps with priors, shares of visits and mean values, and the win rates of net and search."""
-    from pipeline_src.search.mcts.puct_forest import PuctOptions
+    from pipeline_src.search.mcts.puct import PuctOptions
     from pipeline_src.search.mcts.puct_trees import PuctTrees
     from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 

@@ -12,9 +12,10 @@ from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import parse_square
+from pipeline_src.games.amazons import parse_square
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.games.gomoku.board import format_variant, to_play
+from pipeline_src.games.gomoku import format_variant
+from pipeline_src.games.rules import to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import STANDARD
+from pipeline_src.games.amazons import STANDARD
 from pipeline_src.project.profile import profile_names
 
 OVER = "q*8/**8/10/10/10/10/10/10/10/10 b"

@@ -9,7 +9,7 @@ from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku.board import PLY
+from pipeline_src.games.gomoku import PLY
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.player import Options, Player
 from pipeline_src.records.psq import write_psq

@@ -2,8 +2,7 @@ import random
 
 import pytest
 
-from pipeline_src.search.clock import expected_plies, movetime_ms
-from pipeline_src.search.limits import Clock
+from pipeline_src.search.limits import Clock, expected_plies, movetime_ms
 
 
 def play_game(own_ms, increment_ms, plies, lateness_ms=4.0, seed=0):

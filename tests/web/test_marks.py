@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.games.gomoku.board import SIDE
+from pipeline_src.games.gomoku import SIDE
 from pipeline_src.web.marks import forbidden_cells, squares_of, winning_line
 from tests.games.gomoku import reference
 from tests.web.test_play import SIX, begin, joined, move, until

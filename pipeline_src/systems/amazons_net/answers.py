@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, to_play
+from pipeline_src.games.amazons import COLOUR, EMPTY, AmazonsState
+from pipeline_src.games.rules import to_play
 from pipeline_src.jit import Need
 
 Boards = npt.NDArray[np.int8]  # int8 [B, H, W], row 0 = rank H
@@ -90,7 +91,7 @@ class AmazonsNetEvaluator:
         self.nets.check_board(height, width)
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002
-        """See `search.mcts.puct.Puct.needs`."""
+        """See `search.mcts.puct_search.Puct.needs`."""
         return self.nets.needs()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons.board import COLOUR, AmazonsState, copy_state, initial_state
+from pipeline_src.games.amazons import COLOUR, AmazonsState, initial_state
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, Forward, MoveAnswer, Squares
@@ -36,7 +37,7 @@ class OnnxEvaluator(Forward):
         self._planes = np.zeros((batch, PLANES, self.size, self.size), np.float32)
 
     def needs(self, state: AmazonsState | None = None) -> list[Need]:  # noqa: ARG002
-        """See `search.mcts.puct.Puct.needs`."""
+        """See `search.mcts.puct_search.Puct.needs`."""
         return planes_need()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

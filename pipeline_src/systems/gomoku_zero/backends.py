@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import FIRST, PLY, SIDE, GomokuState
+from pipeline_src.games.gomoku import FIRST, PLY, SIDE, GomokuState, from_board
 from pipeline_src.jit import Need, njit
 from pipeline_src.learning.onnx_session import open_session, with_int8
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, stamp, written_aside
+from pipeline_src.games.kernels import stack
 from pipeline_src.jit import Need
 from pipeline_src.search.gomoku.line_net import (
     TABLE,
@@ -23,7 +24,6 @@ from pipeline_src.search.gomoku.line_net import (
     read_table,
     write_table,
 )
-from pipeline_src.search.mcts.puct_forest import stack
 from pipeline_src.systems.gomoku_zero.backends import (
     Backend,
     BackendName,
@@ -151,7 +151,7 @@ class LineEvaluator:
         return self._nets[size]
 
     def twin(self) -> "LineEvaluator":
-        """See `search.mcts.puct.Crew`."""
+        """See `search.mcts.puct_search.Crew`."""
         return LineEvaluator(self._made)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

@@ -15,10 +15,11 @@ from pipeline_src.arena.journal import Journal, each_kept, pack, unpack
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.game import Game
+from pipeline_src.games.kernels import stack
 from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.gumbel import GumbelTrees
-from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import even, open_evaluator, prepare_model
 from pipeline_src.systems.gomoku_zero.files import Work

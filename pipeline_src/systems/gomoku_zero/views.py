@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.games.gomoku import GomokuState
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.player import check_state

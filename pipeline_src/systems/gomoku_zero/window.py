@@ -17,8 +17,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.games.gomoku.moves import legal
+from pipeline_src.games.gomoku import GomokuState, legal
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import ArrayStream
 from pipeline_src.systems.gomoku_zero.backends import plane_count, zero_planes

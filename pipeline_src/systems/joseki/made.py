@@ -17,9 +17,8 @@ import numpy as np
 from sgfmill import sgf_grammar
 
 from pipeline_src import streams
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.board import SIDE, GoState
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import SIDE, GoState, initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
 from pipeline_src.records.rejects import REASONS, Reason, Reject

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.go import is_legal
-from pipeline_src.games.go.board import SIDE as TO_PLAY
-from pipeline_src.games.go.board import GoState
+from pipeline_src.games.go import SIDE as TO_PLAY
+from pipeline_src.games.go import GoState, is_legal
 from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.code import (
     WORDS,

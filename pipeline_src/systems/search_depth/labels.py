@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons import AmazonsState
 from pipeline_src.games.kernels import outcome
 from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.players.player import Player, PlayerText, Position, Thought, read_options

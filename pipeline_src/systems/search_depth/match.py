@@ -23,7 +23,7 @@ from pipeline_src.arena.score import Score, clustered_mean
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import COLOUR, EMPTY
+from pipeline_src.games.amazons import COLOUR, EMPTY
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.search_depth.params import DepthGame
 from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer, TableDepth

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, replay
+from pipeline_src.games.amazons import replay
 
 
 def slowly(state, actions):
@@ -23,22 +23,22 @@ def slowly(state, actions):
     st.lists(st.tuples(st.integers(0, 90), st.integers(-(2**40), 2**40) | st.integers(0, 10**6)), max_size=2),
 )
 def test_stops_where_single_turns_do(seed, variant, changes):
-    rng, state, actions = random.Random(seed), board.initial_state(10, variant), []
+    rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
     while amazons.has_turn(state):
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])
     for at, action in changes:
         actions[at : at + 1] = [action]
-    start = board.initial_state(10, variant)
+    start = amazons.initial_state(10, variant)
     after, played = replay(start, actions)
-    expected, plies = slowly(board.initial_state(10, variant), actions)
+    expected, plies = slowly(amazons.initial_state(10, variant), actions)
     assert played == plies
     for found, wanted, untouched in zip(after, expected, start, strict=True):
         np.testing.assert_array_equal(found, wanted)
         assert not np.shares_memory(found, untouched)
-    assert board.to_fen(start) == board.START[10, variant]
+    assert amazons.to_fen(start) == amazons.START[10, variant]
 
 
 def test_no_turns():
-    after, played = replay(board.initial_state(), ())
-    assert (board.to_fen(after), played) == (board.STANDARD, 0)
+    after, played = replay(amazons.initial_state(), ())
+    assert (amazons.to_fen(after), played) == (amazons.STANDARD, 0)

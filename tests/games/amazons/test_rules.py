@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, moves
 from tests.games.amazons.reference import SlowAmazons
 
 
@@ -13,10 +12,10 @@ from tests.games.amazons.reference import SlowAmazons
 @pytest.mark.parametrize("seed", range(3))
 def test_random_games_against_the_slow_rules(size, seed):
     rng = random.Random(seed * 100 + size)
-    state = board.initial_state(size)
-    slow = SlowAmazons(board.to_fen(state))
+    state = amazons.initial_state(size)
+    slow = SlowAmazons(amazons.to_fen(state))
     while True:
-        assert board.to_fen(state).split()[1] == slow.side
+        assert amazons.to_fen(state).split()[1] == slow.side
         expected = sorted(map(slow.action, slow.turns()))
         found = amazons.legal_actions(state)
         assert sorted(found) == expected
@@ -39,7 +38,7 @@ def test_random_games_against_pyffish():
     pyffish = pytest.importorskip("pyffish")
     rng, start = random.Random(7), pyffish.start_fen("amazons")
     for _ in range(3):
-        state, played = board.initial_state(), []
+        state, played = amazons.initial_state(), []
         while amazons.has_turn(state):
             listed = pyffish.legal_moves("amazons", start, played)
             theirs = {amazons.parse_move("".join(_pyffish_squares(move))) for move in listed}
@@ -58,19 +57,19 @@ def _pyffish_squares(move):
     return start, to, arrow
 
 
-@pytest.mark.parametrize(("size", "variant"), board.START)
+@pytest.mark.parametrize(("size", "variant"), amazons.START)
 def test_playing_and_taking_back_restores_every_array(size, variant):
     rng = random.Random(size)
-    state = board.initial_state(size, variant)
+    state = amazons.initial_state(size, variant)
     n = state.board.size
     while amazons.has_turn(state):
         action = int(rng.choice(amazons.legal_actions(state)))
         after = amazons.play(state, action)
-        rebuilt = board.from_board(after.board, board.to_play(after), int(after.turn[2]))
+        rebuilt = amazons.from_board(after.board, amazons.to_play(after), int(after.turn[2]))
         for found, expected in zip(after, rebuilt, strict=True):
             np.testing.assert_array_equal(found, expected)
-        back = board.AmazonsState(*(a.copy() for a in after))
-        moves.take_back(back, action // n // n, action // n % n, action % n)
+        back = amazons.AmazonsState(*(a.copy() for a in after))
+        amazons.take_back(back, action // n // n, action // n % n, action % n)
         for found, expected in zip(back, state, strict=True):
             np.testing.assert_array_equal(found, expected)
         state = after
@@ -78,7 +77,7 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
 
 def test_both_starts_of_the_site():
     squares = {
-        v: [[board.format_square(s) for s in side] for side in board.initial_state(10, v).amazons]
+        v: [[amazons.format_square(s) for s in side] for side in amazons.initial_state(10, v).amazons]
         for v in amazons.VARIANTS
     }
     assert squares["standard"] == [["d1", "g1", "a4", "j4"], ["a7", "j7", "d10", "g10"]]

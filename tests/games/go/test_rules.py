@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import go, kernels
-from pipeline_src.games.go import board, lead, moves, play_actions, replay
+from pipeline_src.games.go import lead, play_actions, replay
 from pipeline_src.records.sgf import parse_sgf, read_files
 from tests.games.go.reference import SlowGo
 
@@ -35,7 +35,7 @@ def test_random_games_against_the_slow_rules(fen, seed):
         state, slow = go.play(state, action), slow.play(action)
         assert {divmod(int(p), slow.width) for p in np.flatnonzero(state.board)} == set(slow.stones)
         assert all(".xo"[state.board[point]] == stone for point, stone in slow.stones.items())
-        assert (state.turn[board.KO] == board.NOWHERE) == (slow.ko is None)
+        assert (state.turn[go.KO] == go.NOWHERE) == (slow.ko is None)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -43,14 +43,14 @@ def test_taking_back_undoes_captures_and_kos(seed):
     """A game of more plies than a state remembers can be taken back as far as it does."""
     rng = random.Random(seed)
     state, history = go.initial_state(5), []
-    for _ in range(board.MOVES_KEPT + 100):
+    for _ in range(go.MOVES_KEPT + 100):
         legal = go.legal_actions(state)
         action = int(rng.choice(legal[:-1] if len(legal) > 1 else legal))
-        if state.turn[board.PASSES] and action == 25:
+        if state.turn[go.PASSES] and action == 25:
             break
         history.append((go.to_fen(state), int(state.hash[0]), action))
         kernels.play(state, action)
-    for fen, key, action in history[: -board.MOVES_KEPT - 1 : -1]:
+    for fen, key, action in history[: -go.MOVES_KEPT - 1 : -1]:
         kernels.take_back(state, action)
         assert (go.to_fen(state), int(state.hash[0])) == (fen, key)
 
@@ -58,7 +58,7 @@ def test_taking_back_undoes_captures_and_kos(seed):
 def test_a_group_without_liberties_is_captured():
     state = played("5/1xo2/1xoo1/2xx1/5 b", "c5", "a1", "d4", "a2", "e3")
     assert go.to_fen(state) == "2x2/1x1x1/1x2x/o1xx1/o4 w"
-    assert state.turn[board.KO] == board.NOWHERE, "three stones are no ko"
+    assert state.turn[go.KO] == go.NOWHERE, "three stones are no ko"
 
 
 def test_suicide_is_illegal_unless_it_captures():
@@ -84,13 +84,13 @@ def test_two_passes_end_the_game_by_area():
     assert go.winner(played(start + " komi-0", "pass", "pass")) == "draw"
     assert go.winner(played(start + " komi--3", "pass", "pass")) == "first"
     assert go.winner(played(start, "pass", "c1", "pass", "pass")) == "second"
-    assert moves.area(go.initial_state(9).board) == 0, "a board without stones is nobody's"
+    assert go.area(go.initial_state(9).board) == 0, "a board without stones is nobody's"
 
 
 def test_handicap_stones_are_there_and_white_begins():
     state = go.initial_state(19, "komi-0.5/handicap-2:dp,pd")
-    assert go.to_play(state) == board.SECOND
-    assert sorted(go.format_move(int(p)) for p in np.flatnonzero(state.board == board.BLACK)) == ["D4", "Q16"]
+    assert go.to_play(state) == go.SECOND
+    assert sorted(go.format_move(int(p)) for p in np.flatnonzero(state.board == go.BLACK)) == ["D4", "Q16"]
     assert lead(go.initial_state(19, "handicap-1:jj")) == 361 - 7.5
 
 
@@ -112,8 +112,8 @@ def test_replay_gives_board_before_each_ply_up_to_illegal_one():
         np.testing.assert_array_equal(position, state.board)
         state = go.play(state, action)
     np.testing.assert_array_equal(boards[-1], state.board)
-    assert boards[2][0, 0] == board.BLACK
-    assert boards[4][0, 0] == board.EMPTY, "captured by the fourth ply"
+    assert boards[2][0, 0] == go.BLACK
+    assert boards[4][0, 0] == go.EMPTY, "captured by the fourth ply"
     assert not start.board.any()
     assert len(boards) == len(actions) + 1
     assert len(replay(start, [0, 1, 1, 5])) == 3
@@ -152,4 +152,4 @@ def test_random_games_give_the_boards_of_sgfmill():
             state = go.play(state, action)
             expected = [[".bw".index(theirs.get(8 - row, column) or ".") for column in range(9)] for row in range(9)]
             np.testing.assert_array_equal(state.board, expected)
-            assert state.turn[board.KO] == (board.NOWHERE if ko is None else (8 - ko[0]) * 9 + ko[1])
+            assert state.turn[go.KO] == (go.NOWHERE if ko is None else (8 - ko[0]) * 9 + ko[1])

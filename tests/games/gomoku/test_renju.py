@@ -5,8 +5,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board
-from pipeline_src.games.gomoku.moves import forbidden
+from pipeline_src.games.gomoku import forbidden
 from tests.games.gomoku import reference
 from tests.games.gomoku.renju_positions import POSITIONS, read
 
@@ -57,7 +56,7 @@ def test_legal_cells_are_those_that_are_not_forbidden(side):
     for _ in range(60):
         draw, share = rng.random((side, side)), rng.uniform(0.1, 0.45)
         stones = np.where(draw < share, 1, np.where(draw > 1 - rng.uniform(0, 0.15), 2, 0)).astype(np.int8)
-        state = gomoku.from_board(stones, board.FIRST, "renju")
+        state = gomoku.from_board(stones, gomoku.FIRST, "renju")
         if gomoku.winner(state) is None:
             expected = [r * side + c for r, c in np.argwhere(stones == 0).tolist() if not forbidden(stones, r, c)]
             assert gomoku.legal_actions(state).tolist() == expected
@@ -86,19 +85,19 @@ def test_white_wins_with_six_and_black_does_not():
     assert gomoku.winner(gomoku.play(white, 3)) == "second"
     black = gomoku.from_fen("xxx1xx/ooo3/1oo3/6/6/6 b renju")
     assert not gomoku.is_legal(black, 3)
-    six = gomoku.from_board(np.array([[1] * 6] + [[0] * 6] * 5, np.int8), board.SECOND, "renju")
+    six = gomoku.from_board(np.array([[1] * 6] + [[0] * 6] * 5, np.int8), gomoku.SECOND, "renju")
     assert gomoku.winner(six) is None
 
 
 def test_where_all_cells_are_forbidden_the_game_is_drawn():
     rows = "xxx1xx/oxooxo/xoxxox/oxooxo/xoxxox/oxooxo"  # one cell is left, and makes six of the row
     stones = np.array([[".xo".index(letter) for letter in row.replace("1", ".")] for row in rows.split("/")], np.int8)
-    assert gomoku.winner(gomoku.from_board(stones, board.FIRST, "renju")) == "draw"
-    assert gomoku.winner(gomoku.from_board(stones, board.FIRST, "freestyle")) is None
+    assert gomoku.winner(gomoku.from_board(stones, gomoku.FIRST, "renju")) == "draw"
+    assert gomoku.winner(gomoku.from_board(stones, gomoku.FIRST, "freestyle")) is None
     last = np.argwhere(stones == 2)[-1]
     before = stones.copy()
     before[tuple(last)] = 0
-    state = gomoku.from_board(before, board.SECOND, "renju")
+    state = gomoku.from_board(before, gomoku.SECOND, "renju")
     assert gomoku.winner(state) is None
     after = gomoku.play(state, int(last[0] * 6 + last[1]))
     assert gomoku.winner(after) == "draw"
@@ -119,7 +118,7 @@ def test_where_all_cells_are_forbidden_the_game_is_drawn():
 def test_caro(row, wins):
     stones = np.zeros((7, 7), np.int8)
     stones[0] = [".xo".index(letter) for letter in row]
-    state = gomoku.from_board(stones, board.FIRST, "caro")
+    state = gomoku.from_board(stones, gomoku.FIRST, "caro")
     after = gomoku.play(state, row.index("x.x") + 1)
     assert (gomoku.winner(after) == "first") is wins
 

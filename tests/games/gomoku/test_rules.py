@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board, moves
 from tests.games.gomoku.reference import SlowGomoku
 
 EMPTY = [
@@ -53,9 +52,9 @@ def test_the_random_games_end_in_every_way():
             rng, state = random.Random(seed), gomoku.from_fen(fen)
             while gomoku.winner(state) is None:
                 state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
-            found.add((gomoku.winner(state), *board.format_variant(state).split("-")[:1]))
+            found.add((gomoku.winner(state), *gomoku.format_variant(state).split("-")[:1]))
             longer = list(SlowGomoku(gomoku.to_fen(state)).runs("x"))
-            if state.turn[board.RULE] == board.EXACT and max(longer) > state.turn[board.LINE]:
+            if state.turn[gomoku.RULE] == gomoku.EXACT and max(longer) > state.turn[gomoku.LINE]:
                 found.add("overline")
     assert {"overline"} | {(w, v) for w in ("first", "second", "draw") for v in ("freestyle", "exact")} <= found
 
@@ -70,15 +69,15 @@ def test_five_in_each_direction_and_from_each_of_its_stones(down, right, gap):
     corner = (4 if down < 0 else 0, 4 if right < 0 else 0)
     cells = [(corner[0] + k * down, corner[1] + k * right) for k in range(5)]
     for row, column in cells[:gap] + cells[gap + 1 :]:
-        squares[row, column] = board.WHITE
+        squares[row, column] = gomoku.WHITE
     last = cells[gap][0] * 5 + cells[gap][1]
     for variant in gomoku.VARIANTS:
-        after = gomoku.play(gomoku.from_board(squares, board.SECOND, variant), last)
+        after = gomoku.play(gomoku.from_board(squares, gomoku.SECOND, variant), last)
         assert gomoku.winner(after) == "second"
-    black = gomoku.play(gomoku.from_board(squares, board.FIRST), last)
+    black = gomoku.play(gomoku.from_board(squares, gomoku.FIRST), last)
     assert gomoku.winner(black) is None
-    assert moves.line_through(squares, last, board.WHITE, 5, board.EXACTLY)
-    assert not moves.line_through(squares, last, board.BLACK, 5, board.AT_LEAST)
+    assert gomoku.line_through(squares, last, gomoku.WHITE, 5, gomoku.EXACTLY)
+    assert not gomoku.line_through(squares, last, gomoku.BLACK, 5, gomoku.AT_LEAST)
 
 
 def test_six_in_a_row():
@@ -99,7 +98,7 @@ def test_a_full_board_without_a_line_is_a_draw():
     after = gomoku.play(state, 8)
     assert gomoku.winner(after) == "draw"
     assert gomoku.legal_actions(after).size == 0
-    assert after.turn[board.STANDING] == board.DRAWN
+    assert after.turn[gomoku.STANDING] == gomoku.DRAWN
     won = gomoku.play(gomoku.from_fen("xox/oxo/ox1 b freestyle-3"), 8)
     assert gomoku.winner(won) == "first", "the last stone of a full board may still win"
 
@@ -117,7 +116,7 @@ def test_games_are_the_same_under_every_symmetry(fen, turns, mirror):
     rng = random.Random(turns)
     for _ in range(5):
         state = start
-        other = gomoku.from_board(np.zeros(moved.shape, np.int8), board.FIRST, board.format_variant(start))
+        other = gomoku.from_board(np.zeros(moved.shape, np.int8), gomoku.FIRST, gomoku.format_variant(start))
         while gomoku.winner(state) is None:
             action = int(rng.choice(gomoku.legal_actions(state)))
             state, other = gomoku.play(state, action), gomoku.play(other, int(to[action]))
@@ -139,6 +138,6 @@ def test_the_hash_is_of_the_position_not_of_its_history():
                     state = gomoku.play(state, action)
             found.append(state)
         assert found[0].hash == found[1].hash
-        swapped = gomoku.from_board(found[0].board, board.SECOND)
+        swapped = gomoku.from_board(found[0].board, gomoku.SECOND)
         assert swapped.hash != found[0].hash, "the side to move is part of it"
     np.testing.assert_array_equal(found[0].board, found[1].board)

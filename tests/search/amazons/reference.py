@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from pipeline_src.games import amazons as board
 from pipeline_src.games import amazons as turns
-from pipeline_src.games.amazons import board
 from pipeline_src.search.amazons.evaluation import make_evaluator, rank_all
 
 FAR = 999

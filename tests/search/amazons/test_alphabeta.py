@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.jit import ready
 from pipeline_src.search.alphabeta import AlphaBeta, Options
 from pipeline_src.search.amazons.evaluation import make_evaluator
@@ -54,7 +53,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("fen", SMALL)
 def test_tiny_boards_have_results_of_exhaustive_search(fen):
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     exact = solve(copy(state), {})
     result = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=20))
     assert np.sign(result.value) == np.sign(exact)
@@ -66,7 +65,7 @@ def test_tiny_boards_have_results_of_exhaustive_search(fen):
 @pytest.mark.parametrize("options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False)])
 @pytest.mark.parametrize("fen", SMALL[:6])
 def test_values_at_each_depth_equal_search_without_cuts(fen, options):
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     for depth in (1, 2, 3):
         result = AlphaBeta(make_evaluator(), options).search(state, Limit(depth=depth))
         assert result.value == pytest.approx(negamax(copy(state), make_evaluator(), depth), abs=1e-3)
@@ -78,7 +77,7 @@ NARROW = {"widths": (1,), "breadth": 1, "inner_breadth": 1, "futility": 0.0, "ta
 def test_narrow_search_claims_only_proven_results():
     beliefs = 0
     for fen in SMALL:
-        state = board.from_fen(fen)
+        state = amazons.from_fen(fen)
         exact = solve(copy(state), {})
         value = AlphaBeta(make_evaluator(), Options(**NARROW)).search(state, Limit(depth=20)).value
         assert abs(value) < 100 or np.sign(value) == np.sign(exact)
@@ -200,7 +199,7 @@ def test_interrupted_search_answers_with_its_proof():
 
 
 def test_single_action_is_played_at_once_on_time_only():
-    state = board.from_fen("Q*q3/1*4/**4/6/6/6 w")
+    state = amazons.from_fen("Q*q3/1*4/**4/6/6/6 w")
     assert len(amazons.legal_actions(state)) == 1
 
     def search():
@@ -258,7 +257,7 @@ def test_several_lines_of_an_interrupted_search_have_one_depth():
 
 
 def test_no_more_lines_than_actions():
-    state = board.from_fen("Q1q/*2/1*1/2* w")
+    state = amazons.from_fen("Q1q/*2/1*1/2* w")
     actions = len(amazons.legal_actions(state))
     found = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=3, lines=50))
     assert 0 < actions < 50

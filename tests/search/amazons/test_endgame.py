@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from pipeline_src.games import amazons as board
 from pipeline_src.games import amazons as turns
-from pipeline_src.games.amazons import board
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
 from pipeline_src.search.evaluator import WIN

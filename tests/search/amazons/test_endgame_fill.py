@@ -3,7 +3,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pipeline_src.search.amazons import endgame_fill as fill
+from pipeline_src.search.amazons import endgame as fill
 from pipeline_src.search.amazons.endgame import endgame_scratch
 
 WAYS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]

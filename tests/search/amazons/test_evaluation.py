@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
-from pipeline_src.games.amazons.moves import buffers
+from pipeline_src.games.amazons import buffers
 from pipeline_src.search import evaluator as generic
 from pipeline_src.search.amazons.evaluation import PARITY, AmazonsEngine, Phase, make_evaluator, rank_all, value_of
 from pipeline_src.search.amazons.terms import LANES, terms
@@ -43,8 +42,8 @@ def slow_value(state, engine):
 
 def test_start_position_has_the_known_terms():
     expected = (9.6, 3.2, 0.0, 0.0, 70.0, 0.0, 0.0)
-    assert slow_terms(board.initial_state(), 0.2) == pytest.approx(expected)
-    assert terms(board.initial_state(), 0.2) == pytest.approx(expected)
+    assert slow_terms(amazons.initial_state(), 0.2) == pytest.approx(expected)
+    assert terms(amazons.initial_state(), 0.2) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -52,14 +51,14 @@ def test_start_position_has_the_known_terms():
 def test_terms_against_the_slow_reference(size, count, greedy):
     checked = 0
     for state in games(size, count, greedy, 1):
-        assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9), board.to_fen(state)
+        assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9), amazons.to_fen(state)
         checked += 1
     assert checked > 100
 
 
 @pytest.mark.parametrize("fen", [SNAKE, "Q1*q/4/**2/q2Q b", "Q*q/***/3 w", "3/1Q1/3 w", "3/1Q1/3 b", "Q9/q9/10 w"])
 def test_long_ways_closed_areas_and_few_amazons(fen):
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9)
     check_children(state, AmazonsEngine())
     check_children(state, MOBILE)
@@ -72,7 +71,7 @@ def check_children(state, engine, every=1):
     for i in range(0, len(actions), every):
         child = amazons.play(state, int(actions[i]))
         assert values[i] == -np.float32(generic.evaluate(child, evaluator))
-        assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), board.to_fen(child)
+        assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), amazons.to_fen(child)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
         moves, before = np.unique(actions // squares), {}
         for move in moves.tolist():
             shot = amazons.play(state, move * squares + move // squares)  # back at the square it came from
-            shot.board.flat[move // squares] = board.EMPTY
+            shot.board.flat[move // squares] = amazons.EMPTY
             before[move] = -slow_value(shot, AmazonsEngine())
         some, found = np.empty(actions.size + 9, np.int32), np.empty(actions.size + 9, np.float32)
         n, looked = generic.shortlist(state, evaluator, breadth, some, found, np.inf)
@@ -140,7 +139,7 @@ def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
 
 
 def test_a_turn_that_leaves_the_opponent_none_wins():
-    state = board.from_fen("q*2/**2/4/3Q w")
+    state = amazons.from_fen("q*2/**2/4/3Q w")
     evaluator = make_evaluator()
     actions, values = ranked(state, evaluator)
     assert (values == WIN).all()
@@ -154,12 +153,12 @@ def test_closed_areas_are_worth_the_squares_and_half_a_move():
     even, behind = "Q1*1q w", "Q1*2q w"
     for text, value in ((even, -0.5), (behind, -1.5), (behind[:-1] + "b", 0.5)):
         rank, side = text.split()
-        state = board.from_fen(f"{rank}/{'*' * (6 if '2' in rank else 5)}/{'*' * (6 if '2' in rank else 5)} {side}")
+        state = amazons.from_fen(f"{rank}/{'*' * (6 if '2' in rank else 5)}/{'*' * (6 if '2' in rank else 5)} {side}")
         assert value_of(state, evaluator) == pytest.approx(value)
 
 
 def test_position_and_arrays_are_left_as_they_were():
-    state = board.initial_state(6)
+    state = amazons.initial_state(6)
     before = [array.copy() for array in state]
     _, actions = buffers(state)
     rank_all(state, make_evaluator(), actions, np.empty(actions.size, np.float32))

@@ -3,11 +3,11 @@
 import numpy as np
 
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons import board
+from pipeline_src.games.kernels import stack
 from pipeline_src.search.amazons.settling import UNSURE, SettlingEvaluator
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 from tests.players.positions import random_states
 
 
@@ -29,7 +29,7 @@ def asked(state):
 def test_a_counted_ending_replaces_the_value_in_both_directions():
     settling = SettlingEvaluator(even(0.25), amazons=1)
     for side, expected in (("w", 1), ("b", -1)):  # 7 squares against 3
-        assert settling(*asked(board.from_fen(f"Q3/4/****/q3 {side}")))[1].tolist() == [expected]
+        assert settling(*asked(amazons.from_fen(f"Q3/4/****/q3 {side}")))[1].tolist() == [expected]
 
 
 def test_open_position_keeps_net_value_and_is_never_certain():
@@ -41,7 +41,7 @@ def test_open_position_keeps_net_value_and_is_never_certain():
 
 
 def test_search_proves_win_that_counting_sees_turns_later():
-    state = board.from_fen("Q3/4/*2*/q3 w")
+    state = amazons.from_fen("Q3/4/*2*/q3 w")
     puct = Puct(SettlingEvaluator(even(0.0), amazons=1), PuctOptions(solve=True), nodes=1 << 12, per_tree=4)
     found = puct.search(state, Limit(nodes=2000))
     assert found.value == 1

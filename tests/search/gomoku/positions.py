@@ -3,7 +3,6 @@
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board
 
 
 def position(text, side=None, variant="freestyle"):
@@ -58,4 +57,4 @@ def random_states(count, size, variant="freestyle", seed=0, spread=None):
 def mirrored(state, turns, flip):
     """The position turned by quarters, and then perhaps mirrored."""
     cells = np.rot90(state.board, turns)
-    return gomoku.from_board(cells[:, ::-1] if flip else cells, gomoku.to_play(state), board.format_variant(state))
+    return gomoku.from_board(cells[:, ::-1] if flip else cells, gomoku.to_play(state), gomoku.format_variant(state))

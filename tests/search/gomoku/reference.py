@@ -1,6 +1,6 @@
 """The evaluation of Gomoku, slow and obvious: every window and span of the board is looked at by itself."""
 
-from pipeline_src.games.gomoku.board import EXACT, LINE, RULE
+from pipeline_src.games.gomoku import EXACT, LINE, RULE
 from pipeline_src.search.gomoku.evaluation import LOST, MOST, TWO_CELLS
 
 

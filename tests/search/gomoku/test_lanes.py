@@ -1,7 +1,7 @@
 import numpy as np
 
 from pipeline_src.jit import njit
-from pipeline_src.search.gomoku.lanes import (
+from pipeline_src.search.gomoku.line_net import (
     add,
     exchange,
     larger,

@@ -7,12 +7,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import CARO, EXACT, FREESTYLE, LINE, RENJU
-from pipeline_src.games.gomoku.moves import kind_of_line, line_through
+from pipeline_src.games.gomoku import CARO, EXACT, FREESTYLE, LINE, RENJU, from_board, kind_of_line, line_through
 from pipeline_src.search.gomoku import lines as patterns
-from pipeline_src.search.gomoku.fours import only_answer
 from pipeline_src.search.gomoku.lines import BORDER, WINS, bring, cell_of, lift, make_lines, place, wins
+from pipeline_src.search.gomoku.threats import only_answer
 
 
 def wins_in(row, line, rule):

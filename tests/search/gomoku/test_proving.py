@@ -5,11 +5,10 @@ import pytest
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import from_fen
-from pipeline_src.games.kernels import write_steps
+from pipeline_src.games.kernels import stack, write_steps
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import stack
+from pipeline_src.search.mcts.puct_search import Puct
 from tests.search.gomoku.positions import THREES, position
 
 WON = position(

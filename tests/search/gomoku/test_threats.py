@@ -6,7 +6,7 @@ import pytest
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import from_board
 from pipeline_src.records.forced_wins import read_forced_wins
-from pipeline_src.search.gomoku import fours
+from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import make_lines
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
@@ -66,11 +66,11 @@ def test_proven_wins_are_won_in_full_playout(variant):
 
 @pytest.mark.parametrize("variant", ["freestyle", "exact"])
 def test_fours_are_found_where_the_slow_search_finds_them(variant):
-    rng, space, counts = np.random.default_rng(7), fours.make_space(), [0, 0]
+    rng, space, counts = np.random.default_rng(7), threats.make_four_space(), [0, 0]
     for i in range(60):
         state = random_position(rng, 7, variant, int(rng.integers(14, 30)))
-        space.counts[fours.SALT] = i
-        found = fours.win_by_fours(make_lines(state), space, np.int64(0), np.int64(100_000)) > 0
+        space.counts[threats.SALT] = i
+        found = threats.win_by_fours(make_lines(state), space, np.int64(0), np.int64(100_000)) > 0
         assert found == wins_by_fours(state), gomoku.to_fen(state)
         counts[found] += 1
     assert min(counts) > 10

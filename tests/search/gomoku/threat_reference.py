@@ -1,8 +1,7 @@
 """Forced wins, slow and obvious: every legal move of both sides, and the rules' own functions."""
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import format_variant
+from pipeline_src.games.gomoku import format_variant, from_board
 
 
 def legal(state):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 
 
 def random_states(n, size, seed=0, most=None):
@@ -11,7 +10,7 @@ def random_states(n, size, seed=0, most=None):
     rng, found = np.random.default_rng(seed), []
     most = size + 4 if most is None else most
     while len(found) < n:
-        state = board.initial_state(size)
+        state = amazons.initial_state(size)
         for _ in range(int(rng.integers(1, most + 1))):
             state = amazons.play(state, int(rng.choice(amazons.legal_actions(state))))
             if amazons.winner(state) is not None:

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
-from pipeline_src.games.amazons import board
+from pipeline_src.games import amazons, gomoku
 from pipeline_src.search.mcts.gumbel import GumbelTrees, halvings
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.mcts import gumbel_reference, puct_reference
 from tests.search.mcts.fakes import hashed, uniform
@@ -107,7 +106,7 @@ def test_a_win_is_played_and_the_policy_learns_it():
 
 def test_noise_draws_steps_by_their_priors():
     """With one simulation on one considered step, the step is a sample of the prior (Gumbel-Max)."""
-    states = [board.from_fen("Q3/4/4/3q w")] * 500
+    states = [amazons.from_fen("Q3/4/4/3q w")] * 500
     trees = planted(states)
     found = GumbelTrees(trees, 1, 1).search(range(500), [np.random.default_rng(seed) for seed in range(500)])
     drawn = np.array([(found.steps == step).mean() for step in trees.steps(0)])

@@ -7,10 +7,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku, kernels
-from pipeline_src.games.amazons import board
+from pipeline_src.games.kernels import row
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions, row
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
 from tests.search.clocks import least_seconds
 from tests.search.mcts.fakes import count_state, hashed, uniform
@@ -18,8 +18,8 @@ from tests.search.mcts.positions import random_states
 
 
 def test_subtree_is_kept_after_a_step_with_its_values():
-    trees = PuctTrees(board.initial_state(6), 1, hashed)
-    trees.plant(0, board.initial_state(6))
+    trees = PuctTrees(amazons.initial_state(6), 1, hashed)
+    trees.plant(0, amazons.initial_state(6))
     trees.simulate(np.array([200], np.int32))
     best = trees.best(0)
     visits, q, line = int(trees.visits(0)[best]), trees.q(0)[best], trees.line(0)
@@ -36,7 +36,7 @@ def test_subtree_is_kept_after_a_step_with_its_values():
 
 def test_virtual_losses_are_removed_and_lose_no_simulation():
     for per_tree in (4, 16):
-        trees = PuctTrees(board.initial_state(6), 3, hashed, per_tree=per_tree)
+        trees = PuctTrees(amazons.initial_state(6), 3, hashed, per_tree=per_tree)
         sizes = []
         trees.evaluate_batch = lambda *asked, sizes=sizes: sizes.append(len(asked[2])) or hashed(*asked)
         for g, state in enumerate(random_states(3, 6, seed=2)):
@@ -83,14 +83,14 @@ def test_search_is_independent_of_other_trees():
 
 def test_wins_are_found_and_worth_one_on_either_step():
     """White shuts the black amazon in with one arrow: a win within one turn, the same side moving twice."""
-    state = board.from_fen("q3/**2/4/3Q w")
+    state = amazons.from_fen("q3/**2/4/3Q w")
     wins = {a for a in amazons.legal_actions(state).tolist() if amazons.winner(amazons.play(state, a)) == "first"}
     assert 0 < len(wins) < len(amazons.legal_actions(state)) // 4
-    for searched, sign in ((state, 1), (board.from_fen("Q3/**2/4/3q b"), 1)):
+    for searched, sign in ((state, 1), (amazons.from_fen("Q3/**2/4/3q b"), 1)):
         found = Puct(uniform).search(searched, Limit(nodes=3000))
         assert amazons.winner(amazons.play(searched, found.action)) is not None
         assert found.value * sign > 0.9
-    lost = board.from_fen("3q/2**/4/Q3 b")  # Black to move is about to lose in the mirror of the same
+    lost = amazons.from_fen("3q/2**/4/Q3 b")  # Black to move is about to lose in the mirror of the same
     trees = PuctTrees(lost, 1, uniform, nodes=4096)
     trees.plant(0, lost)
     trees.simulate(np.array([3000], np.int32))
@@ -114,10 +114,10 @@ def test_values_of_finished_games_are_exact():
 
 @pytest.mark.parametrize("nodes", [1, 2, 20])
 def test_memory_is_bounded_and_a_full_tree_is_searched_on(nodes):
-    trees = PuctTrees(board.initial_state(6), 2, hashed, nodes=nodes, per_tree=2)
+    trees = PuctTrees(amazons.initial_state(6), 2, hashed, nodes=nodes, per_tree=2)
     for _ in range(3):
         for g in range(2):
-            trees.plant(g, board.initial_state(6))
+            trees.plant(g, amazons.initial_state(6))
         trees.simulate(np.full(2, 200, np.int32))
         assert trees.forest.used_nodes.tolist() == [nodes, nodes]
         assert trees.forest.done.tolist() == [200, 200]
@@ -128,8 +128,8 @@ def test_memory_is_bounded_and_a_full_tree_is_searched_on(nodes):
 def test_noise_keeps_a_distribution_and_follows_its_generator():
     found = []
     for seed in (1, 1, 2):
-        trees = PuctTrees(board.initial_state(6), 1, hashed)
-        trees.plant(0, board.initial_state(6))
+        trees = PuctTrees(amazons.initial_state(6), 1, hashed)
+        trees.plant(0, amazons.initial_state(6))
         trees.simulate(np.array([0], np.int32))
         clean = trees.priors(0).copy()
         trees.add_noise(0, np.random.default_rng(seed), alpha=0.3, fraction=0.25)
@@ -165,7 +165,7 @@ def test_with_caution_the_best_step_has_the_greatest_bound():
     assert differ > 0
 
 
-@pytest.mark.parametrize("state", [board.initial_state(6), count_state()])
+@pytest.mark.parametrize("state", [amazons.initial_state(6), count_state()])
 def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
     actions = np.empty(kernels.max_actions(state), np.int32)
     legal = actions[: kernels.write_actions(state, actions)]
@@ -191,15 +191,15 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
 
 def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
-        Puct(uniform).search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+        Puct(uniform).search(amazons.from_fen("Q**/***/2q w"), Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="depth"):
-        Puct(uniform).search(board.initial_state(6), Limit(depth=1))
+        Puct(uniform).search(amazons.initial_state(6), Limit(depth=1))
     with pytest.raises(ZugwerkError, match="one size"):
-        Puct(uniform).search_many([board.initial_state(6), board.initial_state(8)], Limit(nodes=1))
+        Puct(uniform).search_many([amazons.initial_state(6), amazons.initial_state(8)], Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="c=-1"):
-        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
+        PuctTrees(amazons.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
     with pytest.raises(ZugwerkError, match="caution=-1"):
-        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(caution=-1.0))
+        PuctTrees(amazons.initial_state(6), 1, uniform, PuctOptions(caution=-1.0))
     assert Puct(uniform).search_many([], Limit(nodes=1)) == []
 
 
@@ -277,21 +277,21 @@ def test_an_evaluator_that_fails_leaves_a_search_usable():
             raise Cut
         return hashed(*asked)
 
-    puct, state = Puct(cut), board.initial_state(6)
+    puct, state = Puct(cut), amazons.initial_state(6)
     with pytest.raises(Cut):
         puct.search(state, Limit(nodes=20))
     assert puct.search(state, Limit(nodes=20)).action == Puct(hashed).search(state, Limit(nodes=20)).action
 
 
 def test_a_limit_of_nodes_does_not_depend_on_searches_before():
-    state, alone, after = board.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
+    state, alone, after = amazons.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
     after.search(state, Limit(nodes=10, lines=3))
     expected, found = (puct.search(state, Limit(nodes=500)) for puct in (alone, after))
     assert (found.pv, found.value) == (expected.pv, expected.value)
 
 
 def test_memory_is_freed_and_games_forgotten():
-    puct, state = Puct(hashed, threads=2), board.initial_state(6)
+    puct, state = Puct(hashed, threads=2), amazons.initial_state(6)
     puct.search(state, Limit(movetime_ms=50))
     puct.forget()
     assert puct._trees.forest.used_nodes[0] == 0
@@ -302,6 +302,6 @@ def test_memory_is_freed_and_games_forgotten():
 
 
 def test_a_board_of_another_size_is_refused():
-    trees = PuctTrees(board.initial_state(6), 2, hashed)
+    trees = PuctTrees(amazons.initial_state(6), 2, hashed)
     with pytest.raises(ZugwerkError, match="boards of one size"):
-        trees.plant(1, board.initial_state(8))
+        trees.plant(1, amazons.initial_state(8))

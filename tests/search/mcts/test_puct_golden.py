@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.mcts.fakes import hashed
 

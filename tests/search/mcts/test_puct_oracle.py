@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pipeline_src.games import gomoku, kernels
-from pipeline_src.games.amazons import board
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.games import amazons, gomoku, kernels
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.line_game import line_state
 from tests.search.mcts import puct_reference
@@ -25,7 +24,7 @@ OPTIONS = {
 
 def after_move(state):
     """The same position with an amazon moved and the arrow to come."""
-    moved = board.copy_state(state)
+    moved = amazons.copy_state(state)
     steps = np.empty(kernels.max_steps(state), np.int32)
     kernels.write_steps(state, steps)
     kernels.play_step(moved, int(steps[0]))
@@ -49,7 +48,7 @@ def gomoku_states(size, variant, n, plies):
 def positions(game):
     if game == "amazons":
         late = random_states(5, 6, seed=1, most=13)
-        return [board.initial_state(6), *late, *(after_move(state) for state in late[:3])]
+        return [amazons.initial_state(6), *late, *(after_move(state) for state in late[:3])]
     if game == "line":
         return [
             line_state("....", "....", "...."),

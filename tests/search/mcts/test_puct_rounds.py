@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.search.mcts.puct_forest import row
+from pipeline_src.games.kernels import row
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.mcts.fakes import hashed, uniform
 

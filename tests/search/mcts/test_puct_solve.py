@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons, gomoku, kernels
-from pipeline_src.games.amazons import board
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct, copy_of
-from pipeline_src.search.mcts.puct_forest import UNPROVEN, PuctOptions
+from pipeline_src.search.mcts.puct import UNPROVEN, PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct, copy_of
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from tests.search.line_game import line_state
 from tests.search.mcts.fakes import count_state, hashed
@@ -54,7 +53,7 @@ def positions(game):
     if game == "gomoku":
         return late_gomoku(12, 7)
     found = random_states(150, 6, seed=3, most=24)
-    return sorted(found, key=lambda state: int((state.board == board.EMPTY).sum()))[:12]
+    return sorted(found, key=lambda state: int((state.board == amazons.EMPTY).sum()))[:12]
 
 
 def true_to_the_end(trees, g, root, known):

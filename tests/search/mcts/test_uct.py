@@ -6,12 +6,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.uct import Uct
-from pipeline_src.search.mcts.uct_tree import NODES, SURE, UctOptions
+from pipeline_src.search.mcts.uct import NODES, SURE, Uct, UctOptions
 from tests.search.clocks import least_seconds
 from tests.search.mcts.positions import random_states
 
@@ -29,7 +27,7 @@ def uct(options=None, nodes=1 << 12):
 @cache
 def wins(fen):
     """Whether the side to move wins, by searching everything."""
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     return any(not wins(amazons.to_fen(amazons.play(state, int(a)))) for a in amazons.legal_actions(state))
 
 
@@ -38,10 +36,10 @@ def small_states(n):
     rng, found = np.random.default_rng(5), []
     while len(found) < n:
         cells = rng.permutation(16)
-        squares = np.full(16, board.EMPTY, np.int8)
-        squares[cells[:2]], squares[cells[2:4]] = board.WHITE, board.BLACK
-        squares[cells[4 : 4 + int(rng.integers(4, 8))]] = board.ARROW
-        state = board.from_board(squares.reshape(4, 4), int(rng.integers(2)))
+        squares = np.full(16, amazons.EMPTY, np.int8)
+        squares[cells[:2]], squares[cells[2:4]] = amazons.WHITE, amazons.BLACK
+        squares[cells[4 : 4 + int(rng.integers(4, 8))]] = amazons.ARROW
+        state = amazons.from_board(squares.reshape(4, 4), int(rng.integers(2)))
         if amazons.has_turn(state):
             found.append(state)
     return found
@@ -64,7 +62,7 @@ def test_small_boards_are_solved_as_plain_search_solves_them(options):
 @pytest.mark.parametrize("options", VARIANTS)
 def test_a_search_is_the_same_each_time_whatever_the_seed(options):
     def line(seed):
-        state = board.initial_state(6)
+        state = amazons.initial_state(6)
         found = uct(options).search(state, Limit(nodes=400), seed)
         return found.pv, found.value, found.depth
 
@@ -91,7 +89,7 @@ def test_the_position_stays_and_the_line_is_legal():
 @pytest.mark.parametrize("options", VARIANTS)
 def test_a_full_tree_is_searched_on(options):
     searcher = uct(options, nodes=30)
-    found = searcher.search(board.initial_state(6), Limit(nodes=2000))
+    found = searcher.search(amazons.initial_state(6), Limit(nodes=2000))
     assert found.nodes == 2000
     assert searcher.tree is not None
     assert searcher.tree.used[NODES] == 30
@@ -111,15 +109,15 @@ def add_up(tree):
 
 def test_visits_add_up():
     searcher = uct()
-    searcher.search(board.initial_state(6), Limit(nodes=700))
+    searcher.search(amazons.initial_state(6), Limit(nodes=700))
     add_up(searcher.tree)
 
 
 @pytest.mark.parametrize("options", [UctOptions(), UctOptions(breadth=4)])
 def test_timed_search_reuses_tree_of_two_turns_before(options):
     searcher, clocked = uct(options), Limit(nodes=700, movetime_ms=1e7)
-    found = searcher.search(board.initial_state(6), clocked)
-    state = board.initial_state(6)
+    found = searcher.search(amazons.initial_state(6), clocked)
+    state = amazons.initial_state(6)
     for action in found.pv[:2]:
         state = amazons.play(state, action)
     tree = searcher.tree
@@ -138,7 +136,7 @@ def test_timed_search_reuses_tree_of_two_turns_before(options):
 
 @pytest.mark.parametrize("size", [6, 10])
 def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
-    state, searcher = board.initial_state(size), uct(nodes=256)
+    state, searcher = amazons.initial_state(size), uct(nodes=256)
     searcher.search(state, Limit(nodes=2))
 
     def timed():
@@ -157,24 +155,24 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
 
 
 def test_win_in_one_and_only_move_need_no_search():
-    state = board.from_fen("q3/**2/4/3Q w")
+    state = amazons.from_fen("q3/**2/4/3Q w")
     found = uct().search(state, Limit(nodes=1000))
     assert found.value == WIN
     assert amazons.winner(amazons.play(state, found.action)) == "first"
-    only = board.from_fen("Q1*/***/q1* w")
+    only = amazons.from_fen("Q1*/***/q1* w")
     assert uct().search(only, Limit(nodes=1000)).action == int(amazons.legal_actions(only)[0])
 
 
 def test_depth_bounds_the_longest_line():
     for depth in (1, 2, 4):
-        found = uct().search(board.initial_state(6), Limit(nodes=5000, depth=depth))
+        found = uct().search(amazons.initial_state(6), Limit(nodes=5000, depth=depth))
         assert found.depth == depth
         assert found.nodes < 5000
 
 
 def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
-        uct().search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+        uct().search(amazons.from_fen("Q**/***/2q w"), Limit(nodes=1))
     for bad in ({"c": -1.0}, {"keep": 0}, {"scale": 0.0}, {"minimax": 1.5}, {"alpha": float("nan")}):
         with pytest.raises(ZugwerkError, match=next(iter(bad))):
             uct(UctOptions()._replace(**bad))

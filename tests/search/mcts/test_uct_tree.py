@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from pipeline_src.search.mcts.uct import win_rate
-from pipeline_src.search.mcts.uct_tree import SURE, best_first, new_tree, refresh
-from pipeline_src.search.mcts.xorshift import below, seeded
+from pipeline_src.games.kernels import below, seeded
+from pipeline_src.search.mcts.uct import SURE, best_first, new_tree, refresh, win_rate
 
 
 @pytest.mark.parametrize("levels", [3, 50, 100_000])

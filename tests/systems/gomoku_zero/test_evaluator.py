@@ -9,7 +9,7 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, open_evaluator, resolve
 from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model

@@ -5,14 +5,13 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_fen
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState, from_fen
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Clock, Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 from pipeline_src.systems.gomoku_zero.player import ZeroPlayer

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 from pipeline_src.jit import ready
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit, SearchResult
-from pipeline_src.search.mcts import puct as puct_threads
-from pipeline_src.search.mcts.puct import Crew, Puct, copy_of
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts import puct_search as puct_threads
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Crew, Puct, copy_of
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from tests.search.gomoku.positions import THREES, random_states

@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.corners import square_of
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go.board import STANDARD_KOMI, format_variant
+from pipeline_src.games.go import STANDARD_KOMI, format_variant
 from pipeline_src.systems.joseki import build, merging
 from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.code import canonical_key, canonical_keys, canonical_move, key_text, pattern_codes

@@ -1,33 +1,89 @@
-"""The rules of Gomoku as kernels that change a state in place."""
+"""Gomoku: five in a row, on a board of any size and with lines of any length.
 
-from typing import Any
+Black and White in turn place a stone, Black first. In ``freestyle`` a line of five or more of one colour wins, in
+``exact`` a line of exactly five; `RULES` describes ``renju`` and ``caro``. A full board is a draw.
+
+Coordinates: cell = row * W + column, row 0 is the top one (rank H), column 0 is file a; ``board[row, column]``, and
+an action is the cell of the stone it places. Text names file and rank: on 15x15 cell 0 is ``a15``, cell 112 ``h8``.
+
+FEN: the ranks from the top down with ``x`` for a black stone, ``o`` for a white one and a number for a run of empty
+cells; then ``b`` or ``w`` for the side to move; then the variant, if it is not ``freestyle``.
+"""
+
+import re
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import (
-    AT_LEAST,
-    BLACK,
-    CARO,
-    DRAWN,
-    EMPTY,
-    EXACT,
-    EXACTLY,
-    FIRST,
-    GOING,
-    KEYS,
-    LINE,
-    ONE_END_OPEN,
-    PLY,
-    RENJU,
-    RULE,
-    SIDE,
-    SIDE_KEY,
-    STANDING,
-    WON,
-    GomokuState,
-)
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+from pipeline_src.games.rules import divide, is_legal, legal_actions, perft, play, to_play, winner
+from pipeline_src.games.stones import bad, parse_point, read_ranks, stone_diagram, write_ranks
 from pipeline_src.jit import njit
+
+EMPTY, BLACK, WHITE = 0, 1, 2
+FIRST, SECOND = 0, 1  # The sides, as `to_play` numbers them: Black moves first
+GOING, WON, DRAWN = 0, 1, 2  # Standing of a game: unfinished, won by the last stone, or drawn
+SIDE, PLY, STANDING, LINE, RULE = 0, 1, 2, 3, 4  # Indices of the entries of `turn`
+MIN_SIDE, MAX_SIDE = 3, 25
+FILES = "abcdefghijklmnopqrstuvwxy"
+RULES = ("freestyle", "exact", "renju", "caro")
+"""``freestyle``: a line of at least the winning length wins. ``exact``: only a line of exactly that length wins.
+
+``renju``: five in a row wins. Black needs exactly five, and a cell that makes a longer row, two fours or two threes is
+illegal for Black (`forbidden`); White needs at least five. ``caro``: a line of exactly the winning length wins only if
+at least one of its ends is not blocked by a stone of the opponent; a longer line always wins. Sources for Caro: manual
+and protocol of Piskvork, the manager of the Gomocup ("five in a row must not be blocked by opponent at both ends";
+``INFO rule`` has separate bits for exact fives, 1, and for Caro, 8), and "Caro" in Wikipedia's article on Gomoku, which
+exempts longer rows."""
+FREESTYLE, EXACT, RENJU, CARO = range(4)
+LINE_LENGTH = 5
+AT_LEAST, EXACTLY, ONE_END_OPEN = 0, 1, 2
+"""Kinds of winning lines: at least the winning length; exactly that length; longer, or exactly that length with at
+least one end that is not blocked."""
+
+KEYS = np.random.default_rng(0).integers(0, 1 << 64, (2, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
+"""uint64 [2, 625]: random numbers of the Zobrist hash (Zobrist, 1970), by colour and cell."""
+SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)  # Random number for White to move
+
+
+class GomokuState(NamedTuple):
+    """A position and the stones that led to it: arrays only, so that numba kernels accept it. Treat it as a value.
+
+    Kernels change it in place; Python functions copy it first.
+    """
+
+    board: npt.NDArray[np.int8]  # [H, W]: EMPTY, BLACK or WHITE; row 0 is the top
+    moves: npt.NDArray[np.int16]
+    """[N]: the first ``ply`` entries are the cells in the order of play, -1 where unknown; the others are -1."""
+    turn: npt.NDArray[np.int16]
+    """[5]: side to move, ply, standing (GOING, WON or DRAWN), length of a winning line, rule (index in `RULES`)."""
+    hash: npt.NDArray[np.uint64]  # [1]: Zobrist hash of the board and the side to move
+
+
+def parse_variant(variant: str) -> tuple[int, int]:
+    """Read a variant such as ``freestyle-4``: the length of a winning line and the rule's index in `RULES`.
+
+    Raises:
+        ZugwerkError: the text is not a variant.
+    """
+    match = re.fullmatch(r"(?:renju|(freestyle|exact|caro)(?:-([1-9][0-9]?))?)", variant)
+    if not match:
+        raise ZugwerkError(
+            f"no variant {variant!r} of Gomoku; there are {', '.join(RULES)}; all but renju take a length: freestyle-4"
+        )
+    return int(match[2] or LINE_LENGTH), RULES.index(match[1] or "renju")
+
+
+def format_variant(state: GomokuState) -> str:
+    """Return the variant's text, as `parse_variant` reads it."""
+    line = int(state.turn[LINE])
+    return RULES[int(state.turn[RULE])] + ("" if line == LINE_LENGTH else f"-{line}")
+
+
+# The rules of Gomoku as kernels that change a state in place.
+
 
 # Rows of stones on a board: their lengths, and whether they win.
 
@@ -59,7 +115,7 @@ def run(board: Board, row: int, column: int, down: int, right: int, colour: int)
 
 @njit(cache=True)
 def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: int) -> bool:
-    """Whether a stone of ``colour`` on a cell, placed or not, makes a winning line; see `moves.kind_of_line`."""
+    """Whether a stone of ``colour`` on a cell, placed or not, makes a winning line; see `kind_of_line`."""
     # Written out for each direction instead of a loop.
     exact = kind == EXACTLY
     if kind > EXACTLY:
@@ -373,7 +429,7 @@ def write_actions(state: GomokuState, out: Ids) -> int:
 
 
 @njit(cache=True)
-def play(state: GomokuState, action: int) -> None:
+def _play(state: GomokuState, action: int) -> None:
     """Place a stone on a legal cell, in place."""
     board, turn = state.board, state.turn
     side, ply, cell = int(turn[SIDE]), int(turn[PLY]), int(action)
@@ -402,3 +458,143 @@ def take_back(state: GomokuState, action: int) -> None:
     turn[SIDE] = side
     turn[PLY] = ply
     turn[STANDING] = GOING
+
+
+# Positions from a size, a board or a text.
+
+
+def initial_state(size: int = 15, variant: str = "freestyle") -> GomokuState:
+    """Return the empty board.
+
+    Raises:
+        ZugwerkError: the size is outside 3..25, the variant is unknown, or its line is longer than the board.
+    """
+    if not MIN_SIDE <= size <= MAX_SIDE:
+        raise ZugwerkError(f"no Gomoku board of size {size}; sizes go from {MIN_SIDE} to {MAX_SIDE}")
+    return from_board(np.zeros((size, size), np.int8), FIRST, variant)
+
+
+def from_board(board: npt.NDArray[np.int8], side: int, variant: str = "freestyle") -> GomokuState:
+    """Return the state for a board, int8 [H, W], with ``side`` to move and no known history. The board is copied.
+
+    Raises:
+        ZugwerkError: the variant is unknown, or its line is longer than the board.
+    """
+    line, rule = parse_variant(variant)
+    if line > max(board.shape):
+        raise ZugwerkError(f"a line of {line} does not fit a board of {board.shape[0]}x{board.shape[1]}")
+    board = np.array(board, dtype=np.int8, order="C")
+    stones = np.flatnonzero(board)
+    keys = KEYS[board.ravel()[stones] - 1, stones]
+    key = np.bitwise_xor.reduce(keys, initial=np.uint64(0)) ^ (SIDE_KEY * np.uint64(side))
+    state = GomokuState(
+        board,
+        np.full(board.size, -1, np.int16),
+        np.array([side, len(stones), GOING, line, rule], np.int16),
+        np.array([key], np.uint64),
+    )
+    if any_line(state, BLACK if side == SECOND else WHITE):
+        state.turn[STANDING] = WON
+    elif len(stones) == board.size or nowhere_to_play(state):
+        state.turn[STANDING] = DRAWN
+    return state
+
+
+def from_fen(fen: str) -> GomokuState:
+    """Read a position text; the module's docstring describes the format.
+
+    Raises:
+        FenError: wrong fields, an unknown letter, ranks of unequal length, a size outside 3..25, numbers of stones that
+            do not fit the side to move, or a winning line of the side to move.
+    """
+    fields = fen.split()
+    if len(fields) not in (2, 3) or fields[1] not in ("b", "w"):
+        raise bad(fen, "expected ranks, a space, 'b' or 'w', and perhaps a variant")
+    board, side = read_ranks(fields[0], fen, MIN_SIDE, MAX_SIDE, "cells"), "bw".index(fields[1])
+    more = int((board == BLACK).sum()) - int((board == WHITE).sum())
+    if more != side:
+        raise bad(fen, f"{more} more black than white stones with {fields[1]!r} to move")
+    state = from_board(board, side, fields[2] if len(fields) == 3 else "freestyle")
+    if any_line(state, BLACK if side == FIRST else WHITE):
+        raise bad(fen, "the side to move has a line already")
+    return state
+
+
+def to_fen(state: GomokuState) -> str:
+    """Return the position text of a state."""
+    variant = format_variant(state)
+    return write_ranks(state.board) + " " + "bw"[to_play(state)] + ("" if variant == "freestyle" else f" {variant}")
+
+
+NAME = "gomoku"
+VERSION = 1  # Version of the rules and of the action numbering. Models store it.
+SIZES = tuple(range(MIN_SIDE, MAX_SIDE + 1))
+VARIANTS = RULES  # Names of the variants. All but `renju` take another length of the winning line, e.g. `freestyle-4`.
+
+__all__ = ["NAME", "SIZES", "VARIANTS", "VERSION", "format_move", "from_fen", "initial_state", "parse_move", "to_fen"]
+__all__ += ["divide", "is_legal", "legal_actions", "perft", "play", "to_play", "winner"]  # the same for all games
+
+
+# Text of cells: ``h8``, file and rank, rank 1 at the bottom; and of boards.
+
+
+def parse_move(text: str, height: int = 15, width: int = 15) -> int:
+    """Return the action id of a move's text, in upper or lower case. The form is checked, the legality is not.
+
+    Raises:
+        MoveTextError: not a cell, or not on the board.
+    """
+    return parse_point(text, height, width, FILES, "e.g. h8")
+
+
+def format_move(action: int, height: int = 15, width: int = 15) -> str:
+    """Return the text of an action id, e.g. ``h8``."""
+    return f"{FILES[action % width]}{height - action // width}"
+
+
+_COLOURS = {"first": "Black", "second": "White"}
+
+
+def diagram(state: GomokuState) -> str:
+    """Return the lines of a board, top rank first: ``x`` black, ``o`` white, ``[x]`` the last stone if it is known."""
+    return stone_diagram(state.board, last_cell(state), FILES)
+
+
+def standing(state: GomokuState) -> str:
+    """Return a sentence with the side to move or the winner, the number of plies and the rule."""
+    played = f"{state.turn[PLY]} plies, {format_variant(state)}"
+    result = winner(state)
+    if result is None:
+        return f"{'White' if to_play(state) else 'Black'} to move after {played}"
+    return f"Drawn after {played}" if result == "draw" else f"{_COLOURS[result]} won after {played}"
+
+
+def last_cell(state: GomokuState) -> int:
+    """Return the last cell, or -1 if it is not known."""
+    ply = int(state.turn[PLY])
+    return int(state.moves[ply - 1]) if ply else -1
+
+
+# Gomoku for searches: an action is the cell of a stone; a step is an action.
+
+
+@njit(cache=True)
+def _outcome(state: GomokuState) -> tuple[bool, float]:
+    return state.turn[STANDING] != GOING, -1.0 if state.turn[STANDING] == WON else 0.0
+
+
+@njit(cache=True)
+def _room(state: GomokuState) -> int:
+    return int(state.board.size)
+
+
+kernels.implement_game(
+    GomokuState,
+    copy_into=copy_into,
+    outcome=_outcome,
+    max_actions=_room,
+    write_actions=write_actions,
+    is_legal=legal,
+    play=_play,
+    take_back=take_back,
+)
