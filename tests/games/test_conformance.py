@@ -13,6 +13,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import njit
 
 KNOWN = [
@@ -62,10 +63,6 @@ def case(request):
 
 def all_states(games):
     return [state for states, _ in games for state in states]
-
-
-def copied(state):
-    return type(state)(*(array.copy() for array in state))
 
 
 def assert_equal(state, other):
@@ -121,7 +118,7 @@ def test_playing_leaves_the_state_as_it_was(case):
     rules, games = case
     for states, actions in games:
         for state, action, after in zip(states, actions, states[1:], strict=False):
-            before = copied(state)
+            before = copy_state(state)
             assert_equal(rules.play(state, action), after)
             assert_equal(state, before)
             assert not any(np.shares_memory(a, b) for a, b in zip(state, after, strict=True))
@@ -183,7 +180,7 @@ def test_bad_fen_is_refused_in_few_words(case, fen):
 def test_kernels_play_and_undo_as_the_game(case):
     _, games = case
     for states, actions in games:
-        state = copied(states[0])
+        state = copy_state(states[0])
         for action, after in zip(actions, states[1:], strict=True):
             assert kernels.is_legal(state, action)
             kernels.play(state, action)
@@ -210,7 +207,7 @@ def test_kernels_observe_as_the_game(case):
 
 def test_a_copy_is_equal_and_apart(case):
     for states, _ in case[1]:
-        other = copied(states[0])
+        other = copy_state(states[0])
         for state in states:
             kernels.copy_into(state, other)
             assert_equal(other, state)
@@ -227,7 +224,7 @@ def test_steps_lead_where_actions_do(case):
                 before = todo.pop()
                 room = np.empty(kernels.max_steps(before), np.int32)
                 for step in room[: kernels.write_steps(before, room)]:
-                    after = copied(before)
+                    after = copy_state(before)
                     kernels.play_step(after, int(step))
                     if kernels.to_play(after) == rules.to_play(state):
                         todo.append(after)
@@ -333,7 +330,7 @@ def played_and_taken_back(state, numbers, actions):
 def test_compiled_code_plays_a_game_through_the_generic_functions(size):
     rules = get_game("amazons")
     start = rules.initial_state(size)
-    state, by_python = copied(start), copied(start)
+    state, by_python = copy_state(start), copy_state(start)
     numbers = np.random.default_rng(size).integers(0, 1 << 20, 200)
     plies, end = played_and_taken_back(state, numbers, np.empty(kernels.max_actions(state), np.int32))
     assert plies > 8

@@ -1,9 +1,9 @@
 """Endings of the Amazons that counting decides: each side has squares of its own, and the side with more of them wins.
 
 The *own squares* of a side are the empty ones that king moves through empty squares join to its amazons and to none of
-the other's. There it can make a number of turns against any play, if its guards (`endgame_fill`) keep the
-other side out. The other side then gets at most one turn from each empty square that it can reach. If neither side can
-reach a square of the other's, the position is *closed*, and both numbers are filling numbers.
+the other's. There it can make a number of turns against any play, if its guards keep the other side
+out. The other side then gets at most one turn from each empty square that it can reach. If neither side can reach a
+square of the other's, the position is *closed*, and both numbers are filling numbers.
 
 The margin of the side to move is its number of turns less the other side's. It wins if the margin is 1 or more; with
 equal numbers it runs out first.
@@ -29,7 +29,7 @@ from pipeline_src.search.evaluator import COUNTED
 # possible. It first tries to shoot back at the square just left, if that does not cut the region, which usually
 # succeeds at once.
 #
-# Sets of squares are as in `amazons_endgame_sets`. A region includes the squares of its amazons. *Guards* are amazons
+# A region includes the squares of its amazons. *Guards* are amazons
 # next to squares that the other side might enter: they may leave only with an arrow at the square they left.
 
 

@@ -1,4 +1,4 @@
-"""The terms of the Amazons evaluation for one position."""
+"""The terms of the Amazons evaluation, of many positions at once, and the sets of squares that they are counts of."""
 
 from typing import Any, NamedTuple
 
@@ -617,7 +617,7 @@ def collect(lanes: Lanes, tempo: float) -> None:
         terms[6 * LANES + i] = quarters / 4.0
 
 
-# Mobility in the Amazons evaluation, of many positions at once; the term m of `amazons_terms`.
+# Mobility in the Amazons evaluation, of many positions at once, the term m.
 #
 # All amazons of a side look in all eight directions at once, one square further at each step. What the directions see
 # is added up bit by bit, and so are the numbers of empty neighbours; the products are counts of bits.

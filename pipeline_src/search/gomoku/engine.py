@@ -1,4 +1,4 @@
-"""`Engine`: a search by threats, then iterative deepening with the compiled search of Gomoku (`pvs`)."""
+"""`Engine`: a search by threats, then iterative deepening with a compiled principal variation search."""
 
 import contextlib
 import math
@@ -50,10 +50,10 @@ from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFl
 
 # Compiled principal variation search of Gomoku on boards with patterns; one call is one iteration.
 #
-# Certain wins are not searched: a line on the next stone, two of them, an open four (`patterns`). If the other side has
+# Certain wins are not searched: a line on the next stone, two of them, an open four (`lines`). If the other side has
 # a threat, the search tries only stones that meet it, since all others lose; a single answer costs no depth. Otherwise
 # it tries the cells of most worth to either side, best first, the later ones at first less deep. A search by continuous
-# fours (`fours`) finds wins of the side to move, at the horizon and above it. Further up it also finds wins that the
+# fours (`threats`) finds wins of the side to move, at the horizon and above it. Further up it also finds wins that the
 # other side would have if it were to move; then only stones that spoil its line are tried.
 #
 # Values are whole numbers for the side to move. A win is worth ``WIN`` less the plies from the root to its line.

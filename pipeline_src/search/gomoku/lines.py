@@ -191,7 +191,7 @@ def forbid(table: Bytes, half: int) -> None:
 # Points of cells, for the evaluation of positions and the order of moves.
 #
 # The value of a position is a sum of points over its empty cells, by the patterns that a stone there would make in the
-# four lines (`patterns`), with different points for the side to move and the other side. The weights come from a
+# four lines, with different points for the side to move and the other side. The weights come from a
 # logistic regression on results of engine games (bench/fit_gomoku.py of commit 115887a); 400 points are a factor of e
 # in the odds.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.kernels import row, stack
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, needs_of, njit, peek, put, swap
 from pipeline_src.search.limits import FOREVER, Limit, Line, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.puct import (
@@ -193,14 +194,9 @@ def turns_need(state: Any) -> list[Need]:
     ]
 
 
-def copy_of(state: Any) -> Any:
-    """A state of any game that shares no array with ``state``."""
-    return type(state)(*(array.copy() for array in state))
-
-
 def has_more(state: Any, step: int) -> bool:
     """Whether the same side steps again after ``step``."""
-    after = copy_of(state)
+    after = copy_state(state)
     kernels.play_step(after, step)
     return not kernels.outcome(after)[0] and kernels.to_play(after) == kernels.to_play(state)
 
@@ -210,7 +206,7 @@ def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
 
     An action is identified by the position that it leads to, so that this works for any numbering of actions.
     """
-    found, before, after = [], copy_of(state), copy_of(state)
+    found, before, after = [], copy_state(state), copy_state(state)
     buffer = np.empty(int(kernels.max_actions(state)), np.int32)
     for step in steps:
         kernels.play_step(after, step)
@@ -434,7 +430,9 @@ def _follow(trees: PuctTrees, owed: int, state: Any) -> bool:
     trees.advance(0, owed)
     if trees.forest.used_nodes[0] == 0 or kernels.outcome(root)[0] or kernels.outcome(state)[0]:
         return False
-    found = _steps_to(trees.forest.nodes[0], trees.forest.edges[0], root, state, copy_of(state), copy_of(state), steps)
+    found = _steps_to(
+        trees.forest.nodes[0], trees.forest.edges[0], root, state, copy_state(state), copy_state(state), steps
+    )
     for step in steps[:found].tolist():
         trees.advance(0, step)
     return found > 0
@@ -480,7 +478,7 @@ def _take_back(trees: PuctTrees, g: int, turn: _Turn) -> bool:
         return False
     turn.instead = turn.instead[turn.instead.index(step) + 1 :]
     _count(trees, g, turn)
-    turn.steps, after = [step], copy_of(turn.state)
+    turn.steps, after = [step], copy_state(turn.state)
     kernels.play_step(after, step)
     trees.plant(g, after)
     return True

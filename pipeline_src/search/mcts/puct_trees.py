@@ -112,7 +112,7 @@ class PuctTrees:
             state: any state of the game and board size.
             trees: G.
             evaluate_batch: the net, or a substitute. If it has a method ``inside``, that gives the
-                net for a state as arguments of a kernel (`puct_kernels.evaluate`), and searches run whole in compiled
+                net for a state as arguments of a kernel (`puct.evaluate`), and searches run whole in compiled
                 code, one tree after the other.
             options: constants of the formula.
             nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched on, but grows

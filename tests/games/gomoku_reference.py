@@ -1,6 +1,6 @@
 """The rules of Gomoku as slow, obvious Python that scans the whole board after each stone: the oracle for the kernels.
 
-``python -m tests.games.gomoku.reference > tests/games/perft/gomoku.txt`` writes the perft file again.
+``python -m tests.games.gomoku_reference > tests/games/perft/gomoku.txt`` writes the perft file again.
 """
 
 import re
@@ -22,7 +22,7 @@ PERFT = [  # position, greatest depth
     ("15/15/15/15/15/6o1o6/6xo7/5oxxxx5/6oxxo5/15/15/15/15/15/15 w", 2),
 ]
 HEAD = """\
-# Gomoku: position; perft 1; perft 2; ... Counted by the slow rules of tests/games/gomoku/reference.py, which share
+# Gomoku: position; perft 1; perft 2; ... Counted by the slow rules of tests/games/gomoku_reference.py, which share
 # nothing with the kernels; those of 3x3 are the known counts of tic-tac-toe. On the small boards games end within the
 # depth, so that the win check counts. Format: FEN ;D<depth> <count> ..."""
 

@@ -1,6 +1,6 @@
 """The rules of Go as slow, obvious Python on sets of points: the oracle for the kernels.
 
-``python -m tests.games.go.reference > tests/games/perft/go.txt`` writes the perft file again.
+``python -m tests.games.go_reference > tests/games/perft/go.txt`` writes the perft file again.
 """
 
 import sys
@@ -20,7 +20,7 @@ PERFT = [  # position, greatest depth
     ("/".join(["19"] * 19) + " b komi-6.5", 2),
 ]
 HEAD = """\
-# Go: position; perft 1; perft 2; ... Counted by the slow rules of tests/games/go/reference.py, which share nothing with
+# Go: position; perft 1; perft 2; ... Counted by the slow rules of tests/games/go_reference.py, which share nothing with
 # the kernels. Passes are counted. There are captures of several stones, kos, suicides, and games that end within the
 # depth. Format: FEN ;D<depth> <count> ..."""
 
