@@ -16,8 +16,16 @@ from torch.utils.data import DataLoader
 from torch.utils.data import Dataset as TorchDataset
 
 from bench.measure import Row, medians, row, seconds
-from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initial_state
-from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
+from pipeline_src.games.amazons import (
+    COLOUR,
+    EMPTY,
+    AmazonsState,
+    initial_state,
+    move_amazon,
+    reach,
+    shoot,
+    write_moves,
+)
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
 from pipeline_src.learning.torch_state import torch_threads

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, compiled, row, seconds
+from pipeline_src.games import amazons as board
+from pipeline_src.games import amazons as moves
 from pipeline_src.games import amazons as turns
-from pipeline_src.games.amazons import board, moves
-from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import write_turns
+from pipeline_src.games.amazons import AmazonsState, write_turns
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, evaluate_words, make_evaluator, rank_all
-from pipeline_src.search.amazons.flood import amazon_squares, empty_squares
+from pipeline_src.search.amazons.terms import amazon_squares, empty_squares
 
 GAMES = 40
 REPEATS = 15

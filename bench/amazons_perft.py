@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, compiled, medians, row, seconds
-from pipeline_src.games.amazons import board, moves, perft
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import AmazonsState, perft
 from pipeline_src.jit import njit
 
 PERFT_2 = 4_307_152
@@ -20,20 +20,20 @@ def perft2_stored(
 ) -> int:
     """Return perft(2), with the last ply generated and stored too."""
     squares, total = state.board.size, 0
-    for i in range(moves.write_turns(state, scratch, first)):
+    for i in range(amazons.write_turns(state, scratch, first)):
         turn = first[i]
         start, to, arrow = turn // (squares * squares), turn // squares % squares, turn % squares
-        moves.move_amazon(state, start, to)
-        moves.shoot(state, arrow)
-        total += moves.write_turns(state, scratch, last)
-        moves.take_back(state, start, to, arrow)
+        amazons.move_amazon(state, start, to)
+        amazons.shoot(state, arrow)
+        total += amazons.write_turns(state, scratch, last)
+        amazons.take_back(state, start, to, arrow)
     return total
 
 
 def measure() -> list[Row]:
     """``amazons_perft2_ms``, stored, and ``amazons_perft2_counted_ms``, counted as in `zugwerk amazons perft`."""
-    state = board.initial_state()
-    scratch, first = moves.buffers(state)
+    state = amazons.initial_state()
+    scratch, first = amazons.buffers(state)
     last = np.empty_like(first)
     assert perft2_stored(state, scratch, first, last) == perft(state, 2) == PERFT_2
 

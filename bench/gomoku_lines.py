@@ -12,7 +12,7 @@ import numpy as np
 from bench.gomoku_net import CHUNK, POSITIONS, SIMULATIONS, SIZE, SLICE, WARM, SelfPlay, TimedNet, seconds
 from bench.measure import Row, row
 from pipeline_src.games import gomoku
-from pipeline_src.search.mcts.puct_forest import stack
+from pipeline_src.games.kernels import stack
 from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, ZeroEvaluator
 
 REPEATS = 5

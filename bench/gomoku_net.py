@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bench.measure import Row, row
 from pipeline_src.games.gomoku import initial_state
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import Synchronous, ZeroEvaluator, plane_count
 

@@ -8,10 +8,9 @@ import numpy.typing as npt
 
 from bench.measure import Row, compiled, medians, row, seconds
 from pipeline_src.games import kernels
-from pipeline_src.games.gomoku import initial_state
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState, initial_state
+from pipeline_src.games.kernels import below
 from pipeline_src.jit import njit
-from pipeline_src.search.mcts.xorshift import below
 
 GAMES = 20_000
 SEED = 2020

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bench.measure import Row, compiled, row
 from pipeline_src.games import gomoku
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 
 TREES, SIMULATIONS, MOVES, NODES = 256, 300, 4, 2048

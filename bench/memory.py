@@ -22,22 +22,23 @@ import pyarrow.parquet as pq
 
 from bench.measure import environment
 from pipeline_src import yaml12
-from pipeline_src.games.amazons.board import AmazonsState, initial_state
-from pipeline_src.games.amazons.moves import (
+from pipeline_src.games.amazons import (
     MAX_REACH,
     SPARE,
+    AmazonsState,
     buffers,
     copy_into,
+    initial_state,
     move_amazon,
     reach,
     shoot,
     write_moves,
 )
+from pipeline_src.games.go import GoState
+from pipeline_src.games.go import copy_into as go_copy_into
 from pipeline_src.games.go import initial_state as go_state
-from pipeline_src.games.go.board import GoState
-from pipeline_src.games.go.moves import copy_into as go_copy_into
-from pipeline_src.games.go.moves import legal as go_legal
-from pipeline_src.games.go.moves import play as go_play
+from pipeline_src.games.go import legal as go_legal
+from pipeline_src.games.kernels import play as go_play
 from pipeline_src.jit import njit
 from pipeline_src.project.params import read_tree
 from pipeline_src.records.littlegolem.amazons import write_record

@@ -13,7 +13,7 @@ import numpy as np
 from bench.measure import Row, row
 from bench.pictures import chromium, server
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -27,7 +27,7 @@ from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.report.figures import REGISTRY, processor
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
-from tests.games.gomoku.renju_positions import POSITIONS, read
+from tests.games.renju_positions import POSITIONS, read
 
 OUT = Path("docs/measured/gomoku_engine.json")
 WORK = Path("work/strength/gomoku_engine")
@@ -86,7 +86,7 @@ def main() -> None:
             put(name, row, "positions that a strong engine announced as won")
     for name in chosen(options.only, NAMES):
         if name == "renju_suite":
-            put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
+            put(name, renju_suite(), "positions made from the rules, tests/games/renju_positions.py")
         elif name == "late_moves":
             with busy_process():
                 row = late_moves("gomoku", "brain", options.brain, TURN_MS, options.moves, 15)

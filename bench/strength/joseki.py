@@ -22,8 +22,8 @@ from bench.measured import about
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf, read_files

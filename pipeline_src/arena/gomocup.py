@@ -1,7 +1,7 @@
 """The Gomocup protocol (of Piskvork, by Petr Lastovicka): a Gomoku player on two streams.
 
 `settings` reads ``INFO``, `position` holds the board, `swap2` plays the opening, `session` answers, `memory` measures
-the memory of the process; `pipeline_src.search.clock` manages the time.
+the memory of the process; `pipeline_src.search.limits` manages the time.
 """
 
 import os
@@ -24,8 +24,7 @@ from pipeline_src.arena.session import Preparation, Search, SearchThread, any_mo
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import (
+from pipeline_src.games.gomoku import (
     BLACK,
     DRAWN,
     FIRST,
@@ -34,17 +33,18 @@ from pipeline_src.games.gomoku.board import (
     PLY,
     SECOND,
     STANDING,
+    WHAT,
     WHITE,
     GomokuState,
+    any_line,
+    from_board,
 )
-from pipeline_src.games.gomoku.moves import WHAT, any_line
 from pipeline_src.jit import Need, plainly
 from pipeline_src.players.engines.brain import RULES, is_cell, read_cell, rule_words, write_cell
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.registry import build_player, limits_in, players_of
-from pipeline_src.search.clock import thinking_ms
 from pipeline_src.search.gomoku.engine import Engine, Options
-from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import Limit, thinking_ms
 
 # `Settings`, the values that ``INFO`` sets, and the memory that one of them limits.
 

@@ -13,7 +13,7 @@ from pipeline_src.games.game import Game
 from pipeline_src.games.kernels import rules_need
 from pipeline_src.jit import Need, plainly, ready
 from pipeline_src.players.player import Bounds, Player, Position
-from pipeline_src.search.clock import expected_plies, movetime_ms
+from pipeline_src.search.limits import expected_plies, movetime_ms
 
 LONGEST = 1 << 16  # Longest line in bytes; a game of a hundred moves takes a thousand
 LAST_ANSWER_S = 10.0

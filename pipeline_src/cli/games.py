@@ -164,7 +164,7 @@ def perft(depth: int = DEPTH, fen: str | None = AmazonsFen, divide: bool = DIVID
 @amazons_app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
 def features(fen: str | None = AmazonsFen) -> None:
     """Print the patent's position features F as JSON: a 10x10 table for each amazon of the side to move."""
-    from pipeline_src.games.amazons.board import STANDARD
+    from pipeline_src.games.amazons import STANDARD
     from pipeline_src.systems.amazons_net.encode import describe_features
 
     typer.echo(json.dumps(describe_features(STANDARD if fen is None else fen)))
@@ -374,7 +374,7 @@ def openings(
     from pipeline_src.arena.match import with_limits
     from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
     from pipeline_src.games import gomoku
-    from pipeline_src.games.gomoku.board import format_variant
+    from pipeline_src.games.gomoku import format_variant
     from pipeline_src.players.packaged import has_net
     from pipeline_src.players.player import by_results
 

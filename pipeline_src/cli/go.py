@@ -136,7 +136,7 @@ def find(
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
     from pipeline_src.files import MARKS, decoded, read_bytes
-    from pipeline_src.games.go.board import to_play
+    from pipeline_src.games.rules import to_play
     from pipeline_src.records.go_find import parse_pattern
 
     if position.lower().endswith(".sgf") or (position != "-" and not Path(position[:255]).is_file()):

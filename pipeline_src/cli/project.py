@@ -28,7 +28,7 @@ COMPARE_EXAMPLE = (
 )
 MOST_METRICS = 40  # Largest number of other metrics without `--all`
 PIPED_WIDTH = 140  # Width of output to a file or another program, in columns
-CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/moves.py"
+CODE_EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons.py"
 CRAWL_EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
 WARM_EXAMPLE = "Example: zugwerk warm gomoku"
 WEB_EXAMPLE = "Example: zugwerk web --port 4210"

@@ -1,7 +1,8 @@
 """The interface of a game, `Game`, and `get_game`, which turns the name of a game into its module.
 
-A game is a module. Its functions take a state as a value and do not change it. Fast searches do not go through here:
-they call kernels that dispatch on the type of the state (`pipeline_src.games.kernels`).
+A game is a module. Its functions take a state as a value and do not change it; those that follow from its kernels are
+the same for all games (`pipeline_src.games.rules`). Fast searches do not go through here: they call kernels that
+dispatch on the type of the state (`pipeline_src.games.kernels`).
 """
 
 import importlib
@@ -15,8 +16,9 @@ if TYPE_CHECKING:  # names of games are asked for where nothing is played
     import numpy as np
     import numpy.typing as npt
 
-GAMES = tuple(sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]) if found.ispkg))
-"""Names of the games: every folder next to this file is one."""
+_NO_GAMES = ("game", "kernels", "rules", "stones")
+GAMES = tuple(sorted({found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)])} - {*_NO_GAMES}))
+"""Names of the games: every other file or folder next to this file is one."""
 
 
 class Game(Protocol):

@@ -1,22 +1,24 @@
 """The interface of a game inside compiled code: functions that pick their kernel by the type of the state.
 
 A search that calls these functions compiles for the type of state it is given, and is cached like any kernel. A game
-registers its kernels with `implement`. Calls from Python dispatch in the same way.
+registers its kernels with `implement_game`. Calls from Python dispatch in the same way.
 
 A *step* is one decision in a tree of smaller branching. In a game with moves of several parts, such as the Amazons
 (from and to, then the arrow), each part is a step, and the same side may make two steps in a row. In the other games a
 step is an action.
 """
 
+import operator
 from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
+from numba.extending import lower_builtin, type_callable
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.jit import Need, choose, njit
+from pipeline_src.jit import Need, borrows, choose, njit
 
 Ids = npt.NDArray[np.int32]
 
@@ -62,6 +64,12 @@ def write_actions(state: Any, out: Ids) -> int:
 
 
 @singledispatch
+def count_actions(state: Any, out: Ids) -> int:
+    """Return the number of legal actions; ``out`` is scratch with room for `max_actions` entries."""
+    raise _unknown(state)
+
+
+@singledispatch
 def is_legal(state: Any, action: int) -> bool:
     """Whether an action is legal. Any int is accepted."""
     raise _unknown(state)
@@ -103,9 +111,42 @@ def max_steps(state: Any) -> int:
     raise _unknown(state)
 
 
-@singledispatch
+@njit(cache=True)
+def _side(state: Any) -> int:
+    return int(state.turn[0])
+
+
+@njit(cache=True)
+def _hash(state: Any) -> Any:
+    return state.hash[0]
+
+
+_BY_ENTRY = {"to_play": _side, "position_hash": _hash}
+_AS_ACTIONS = {
+    "count_actions": "write_actions",
+    "max_steps": "max_actions",
+    "write_steps": "write_actions",
+    "play_step": "play",
+}
+
+
+def implement_game(state_type: type, **own: Callable[..., Any]) -> None:
+    """Register a game's kernels by the names of the functions above.
+
+    A game needs `copy_into`, `outcome`, `max_actions`, `write_actions`, `is_legal`, `play` and `take_back`. The others
+    have defaults: `to_play` is ``state.turn[0]``, `position_hash` is ``state.hash[0]``, and steps are actions.
+    """
+    generics: tuple[Any, ...] = (
+        *(copy_into, to_play, position_hash, outcome, max_actions, max_steps, write_actions, count_actions),
+        *(is_legal, play, take_back, write_steps, play_step),
+    )
+    for generic in generics:
+        name = generic.__name__
+        implement(generic, state_type, own.get(name) or _BY_ENTRY.get(name) or own[_AS_ACTIONS[name]])
+
+
 def rules_need(state: Any) -> list[Need]:
-    """Return the kernels that a game's Python functions call. A game that calls others registers its own list."""
+    """Return the kernels that the functions of `games.rules` call, but for perft."""
     return [
         Need(outcome, (state,)),
         Need(is_legal, (state, 0)),
@@ -115,76 +156,70 @@ def rules_need(state: Any) -> list[Need]:
     ]
 
 
-# Perft of any game with kernels: the number of action sequences of a given length.
+# Stacked states: the NamedTuple of a state with a leading batch axis on every array, and its rows as views.
 
 
-MAX_DEPTH = 12
+def stack(state: Any, n: int) -> Any:
+    """Return n copies of ``state`` as one: its arrays with a leading axis of n."""
+    return type(state)(*(np.repeat(array[None], n, axis=0) for array in state))
 
 
-@njit(cache=True, nogil=True)
-def count_sequences(
-    state: Any, actions: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
-) -> int:
-    """Count the sequences of D legal actions. The last action of each is counted, not played.
-
-    Args:
-        state: changed in place during the call and restored at its end.
-        actions: scratch space for the actions of each ply, [D, A]; D is at least 1.
-        counts: scratch space, [D].
-        at: scratch space, [D].
-    """
-    last = counts.size - 1
-    total, ply = 0, 0
-    counts[0], at[0] = write_actions(state, actions[0]), 0
-    while True:
-        if ply == last:
-            total += counts[ply]
-        elif at[ply] < counts[ply]:
-            play(state, actions[ply, at[ply]])
-            ply += 1
-            counts[ply], at[ply] = write_actions(state, actions[ply]), 0
-            continue
-        if ply == 0:
-            return total
-        ply -= 1
-        take_back(state, actions[ply, at[ply]])
-        at[ply] += 1
+@borrows
+def row(states: Any, b: int) -> Any:
+    """Return state b of a stack as views, so that changes apply to the stack. Works in and out of compiled code."""
+    return type(states)(*(array[b] for array in states))
 
 
-def perft(state: Any, depth: int) -> int:
-    """Count the sequences of ``depth`` legal actions from ``state``.
+@type_callable(row)
+def _type_row(context: Any) -> Any:
+    def view(array: Any, b: Any) -> Any:
+        return context.resolve_function_type(operator.getitem, (array, b), {}).return_type
 
-    >>> from pipeline_src.games import get_game
-    >>> perft(get_game("gomoku").initial_state(3, "freestyle-3"), 2)
-    72
+    def type_row(states: Any, b: Any) -> Any:
+        kind = getattr(states, "instance_class", None)
+        return None if kind is None else types.BaseTuple.from_types([view(array, b) for array in states], kind)
 
-    Raises:
-        ZugwerkError: depth outside 0..12.
-    """
-    if not 0 <= depth <= MAX_DEPTH:
-        raise ZugwerkError(f"perft depth must be 0 to {MAX_DEPTH}, not {depth}")
-    if depth == 0:
-        return 1
-    room = np.empty((depth, max_actions(state)), np.int32)
-    return int(count_sequences(_copy(state), room, np.empty(depth, np.int64), np.empty(depth, np.int64)))
+    return type_row
 
 
-def divide(state: Any, depth: int) -> dict[int, int]:
-    """Return, for each legal action, the perft of ``depth - 1`` after it.
-
-    Raises:
-        ZugwerkError: depth outside 1..12.
-    """
-    if not 1 <= depth <= MAX_DEPTH:
-        raise ZugwerkError(f"divide needs a depth of 1 to {MAX_DEPTH}, not {depth}")
-    actions = np.empty(max_actions(state), np.int32)
-    found, after = {}, _copy(state)
-    for action in actions[: write_actions(state, actions)]:
-        play(after, int(action))
-        found[int(action)] = perft(after, depth - 1)
-        take_back(after, int(action))
-    return found
+@lower_builtin(row, types.BaseNamedTuple, types.Integer)
+def _lower_row(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    (arrays, b), (states, at) = signature.args, values
+    views = []
+    for i, (array, view) in enumerate(zip(arrays, signature.return_type, strict=True)):
+        take = context.get_function(operator.getitem, view(array, b))
+        views.append(take(builder, (builder.extract_value(states, i), at)))
+    return context.make_tuple(builder, signature.return_type, views)
 
 
-def _copy(state: Any) -> Any:
-    return type(state)(*(array.copy() for array in state))
+# Random numbers in kernels: a 64-bit xorshift* (Marsaglia, 2003; Vigna, 2016) with its state in an array entry.
+
+
+def seeded(seed: int) -> npt.NDArray[np.uint64]:
+    """Return a generator state, uint64 [1], for any int. Neighbouring seeds give unrelated numbers."""
+    mixed = np.random.SeedSequence(seed & ((1 << 64) - 1)).generate_state(1, np.uint64)
+    return np.array(mixed | np.uint64(1), dtype=np.uint64)
+
+
+@njit(cache=True)
+def below(random: npt.NDArray[np.uint64], n: int) -> int:
+    """Return a number in 0..n-1, n at most 2^31; the bias is n / 2^31."""
+    x = random[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    random[0] = x
+    high = (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)
+    return int(np.int64(high % np.uint64(n)))
+
+
+@njit(cache=True)
+def high_below(random: npt.NDArray[np.uint64], n: int) -> int:
+    """Return a number in 0..n-1 without a division, different from `below`; the bias is n / 2^32 (Lemire, 2019)."""
+    x = random[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    random[0] = x
+    high = (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
+    return int(np.int64((high * np.uint64(n)) >> np.uint64(32)))

@@ -1,4 +1,4 @@
-"""Boards of stones as text, with coordinates around them and the last stone in brackets."""
+"""Boards, positions and points as text: diagrams with coordinates, and the ranks of position texts (FEN)."""
 
 import re
 
@@ -30,7 +30,7 @@ def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
     return "\n".join([*lines, letters])
 
 
-# Ranks of boards of stones in position texts: ``x`` black, ``o`` white, a number for a run of empty points.
+# Position texts. A game's letters are those of its codes in order, with ``.`` for the empty one.
 
 
 _SHOWN = 700  # Number of characters of a bad text that an error message quotes: more than any board needs
@@ -40,25 +40,30 @@ class FenError(ZugwerkError):
     """A position text cannot be read; the message says why."""
 
 
+class MoveTextError(ZugwerkError):
+    """A text is not a move, or names a place outside the board."""
+
+
 def bad(fen: str, what: str) -> FenError:
     """Return the error that quotes a text and says what is wrong with it."""
     return FenError(f"bad FEN {fen[:_SHOWN]!r}: {what}")
 
 
-def read_ranks(text: str, fen: str, least: int, most: int, points: str) -> npt.NDArray[np.int8]:
+def read_ranks(text: str, fen: str, least: int, most: int, points: str, letters: str = STONES) -> npt.NDArray[np.int8]:
     """Return the board, int8 [H, W], that ranks give from the top down.
 
     Args:
-        text: the ranks, with slashes between them.
+        text: the ranks, with slashes between them; a number is a run of empty points.
         fen: the whole text, for messages.
         least: shortest side.
         most: longest side.
         points: what the game calls its points, for messages.
+        letters: the letters of the game's codes.
 
     Raises:
         FenError: an unknown letter, ranks of unequal length, or a size outside ``least``..``most``.
     """
-    ranks = [_read_rank(rank, fen, points) for rank in text.split("/")]
+    ranks = [_read_rank(rank, fen, points, letters) for rank in text.split("/")]
     height, width = len(ranks), max(map(len, ranks))
     if not (least <= height <= most and least <= width <= most):
         raise bad(fen, f"board {height}x{width}; sides go from {least} to {most}")
@@ -67,21 +72,43 @@ def read_ranks(text: str, fen: str, least: int, most: int, points: str) -> npt.N
     return np.array(ranks, np.int8)
 
 
-def _read_rank(text: str, fen: str, points: str) -> list[int]:
+def _read_rank(text: str, fen: str, points: str, letters: str) -> list[int]:
     found: list[int] = []
     for number, letter in re.findall(r"([0-9]+)|(.)", text):
         if number:
             if len(number) > 2 or int(number) == 0:
                 raise bad(fen, f"a run of {number[:20]} empty {points}")
-            found += [0] * int(number)
-        elif letter in STONES[1:]:
-            found.append(STONES.index(letter))
+            found += [letters.index(".")] * int(number)
+        elif letter in letters and letter != ".":
+            found.append(letters.index(letter))
         else:
-            raise bad(fen, f"unknown letter {letter!r}; known are x o and numbers")
+            raise bad(fen, f"unknown letter {letter!r}; known are {' '.join(letters.replace('.', ''))} and numbers")
     return found
 
 
-def write_ranks(board: npt.NDArray[np.int8]) -> str:
+def write_ranks(board: npt.NDArray[np.int8], letters: str = STONES) -> str:
     """Return the ranks of a board: the inverse of `read_ranks`."""
-    ranks = "/".join("".join(STONES[code] for code in row) for row in board)
+    ranks = "/".join("".join(letters[code] for code in row) for row in board)
     return re.sub(r"\.+", lambda run: str(len(run[0])), ranks)
+
+
+def parse_point(text: str, height: int, width: int, files: str, expected: str) -> int:
+    """Return row * W + column of a point's text, its file and rank, with rank 1 at the bottom; upper or lower case.
+
+    Args:
+        text: such as ``h8``.
+        height: H.
+        width: W.
+        files: letters of the columns.
+        expected: what a text may be, for messages.
+
+    Raises:
+        MoveTextError: not a point, or not on the board.
+    """
+    match = re.fullmatch(r"([a-z])([1-9][0-9]?)", text.strip(), re.IGNORECASE | re.ASCII)
+    column = files.lower().find(match[1].lower()) if match else -1
+    if match is None or column < 0:
+        raise MoveTextError(f"not a move: {text!r}; expected {expected}")
+    if column >= width or int(match[2]) > height:
+        raise MoveTextError(f"no such point on a {height}x{width} board: {text!r}")
+    return (height - int(match[2])) * width + column

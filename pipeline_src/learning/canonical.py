@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import BLACK, EMPTY
+from pipeline_src.games.amazons import BLACK, EMPTY
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, square_maps
 

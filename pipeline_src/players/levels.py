@@ -173,13 +173,13 @@ def _amazons_board(start: Any) -> OneBoard:
 
 @cache
 def _cross() -> bytes:
-    from pipeline_src.games.amazons.board import initial_state
+    from pipeline_src.games.amazons import initial_state
 
     return initial_state(10, "cross").board.tobytes()
 
 
 def _gomoku_board(state: Any) -> OneBoard:
-    from pipeline_src.games.gomoku.board import format_variant
+    from pipeline_src.games.gomoku import format_variant
 
     height, width = state.board.shape
     return OneBoard(height, width, format_variant(state))

@@ -10,8 +10,7 @@ from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.jit import Need
 from pipeline_src.players.player import NO_BOUNDS, Bounds, Options, Player, Position, Thought
 from pipeline_src.project.params import Count, Positive
-from pipeline_src.search.clock import expected_plies, movetime_ms
-from pipeline_src.search.limits import Limit, OnInfo, Searcher
+from pipeline_src.search.limits import Limit, OnInfo, Searcher, expected_plies, movetime_ms
 
 
 class Nodes(Options):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_text
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 
 PACKAGED = Path(__file__).with_suffix(".jsonl")  # The collection that comes with the package, the shortest wins first
 RANGES = ((3, 5), (6, 9), (10, 15), (16, 25))

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go import FILES, parse_move
-from pipeline_src.games.go.board import MAX_SIDE, MIN_SIDE
+from pipeline_src.games.go import FILES, MAX_SIDE, MIN_SIDE, parse_move
 from pipeline_src.records.go_index import ANY, Index, Occurrences, scan
 
 LETTERS = {".": 0, "+": 0, ",": 0, "x": 1, "X": 1, "#": 1, "o": 2, "O": 2, "?": ANY, "*": ANY}

@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.board import MOVES_KEPT, PLY, SIDE, GoState
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import MOVES_KEPT, PLY, SIDE, GoState, initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.jit import njit
 from pipeline_src.project.code import cache_root
 from pipeline_src.records.parquet import read_table, record_of

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pipeline_src.games.go import format_move, initial_state
-from pipeline_src.games.go.board import KO, MAX_KOMI, PASSES, SIDE
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import KO, MAX_KOMI, PASSES, SIDE, format_move, initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError
 

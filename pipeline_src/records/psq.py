@@ -32,9 +32,17 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, RULES, GomokuState, format_variant, parse_variant
-from pipeline_src.games.gomoku.moves import WHAT
+from pipeline_src.games.gomoku import (
+    FIRST,
+    MAX_SIDE,
+    MIN_SIDE,
+    RULES,
+    WHAT,
+    GomokuState,
+    format_variant,
+    from_board,
+    parse_variant,
+)
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, shown
 from pipeline_src.records.sgf import decode

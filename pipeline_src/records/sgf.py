@@ -24,7 +24,7 @@ from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import MARKS, read_bytes
-from pipeline_src.games.go.board import (
+from pipeline_src.games.go import (
     FIRST,
     LETTERS,
     MAX_SIDE,

@@ -19,10 +19,8 @@ from sgfmill import sgf_grammar
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.games.amazons import board
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import BLACK, MAX_SIDE, MIN_SIDE, WHITE
+from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, Winner
@@ -32,7 +30,7 @@ from pipeline_src.records.sgf import choose, count_variations, read_result, read
 NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games
 LETTERS = {"amazons": "WB", "gomoku": "BW"}  # Move properties of the first and second side
 PIECES = {
-    "amazons": {"AB": board.BLACK, "AW": board.WHITE, "AA": board.ARROW},
+    "amazons": {"AB": amazons.BLACK, "AW": amazons.WHITE, "AA": amazons.ARROW},
     "gomoku": {"AB": BLACK, "AW": WHITE},
 }
 """Codes of the pieces that a property sets up."""
@@ -177,11 +175,11 @@ def _cells(value: bytes, width: int, height: int) -> list[tuple[int, int]]:
 
 def _amazons(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
     black = "PL" in line.setup and not _side(line.setup)
-    if max(width, height) > board.MAX_SIDE:
-        raise RecordError("other_variant", f"no Amazons board of {width}x{height}; sides go to {board.MAX_SIDE}")
+    if max(width, height) > amazons.MAX_SIDE:
+        raise RecordError("other_variant", f"no Amazons board of {width}x{height}; sides go to {amazons.MAX_SIDE}")
     if set(line.setup) - {"PL"}:
-        ranks = _set_up("amazons", line.setup, np.full((height, width), board.EMPTY, np.int8))[::-1]
-        return _amazons_from(amazons.to_fen(board.from_board(ranks, int(black))), line)
+        ranks = _set_up("amazons", line.setup, np.full((height, width), amazons.EMPTY, np.int8))[::-1]
+        return _amazons_from(amazons.to_fen(amazons.from_board(ranks, int(black))), line)
     if black:
         raise RecordError("other_variant", "PL[B], and no position that is set up", 0)
     if width != height:
@@ -208,7 +206,7 @@ def _amazons_from(fen: str, line: _Line) -> tuple[str, _Played]:
     except ZugwerkError as error:
         raise RecordError("other_variant", str(error), 0) from None
     fen = amazons.to_fen(state)
-    names = (name for (_, name), start in board.START.items() if amazons.to_fen(amazons.from_fen(start)) == fen)
+    names = (name for (_, name), start in amazons.START.items() if amazons.to_fen(amazons.from_fen(start)) == fen)
     return next(names, fen), _play("amazons", state, line.moves)
 
 

@@ -120,7 +120,7 @@ def ranks(game: GameName, board: npt.NDArray[np.int8]) -> tuple[str, ...]:
 def square_names(game: GameName, size: int) -> list[str]:
     """Return the names of a board's squares, in the order of their numbers."""
     if game == "amazons":
-        from pipeline_src.games.amazons.board import format_square
+        from pipeline_src.games.amazons import format_square
 
         return [format_square(square, size) for square in range(size * size)]
     rules = get_game(game)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
-from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
+from pipeline_src.games.amazons import FILES as AMAZONS_FILES
 from pipeline_src.games.go import FILES as GO_FILES
-from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
+from pipeline_src.games.gomoku import FILES as GOMOKU_FILES
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.plots_page import bundle
 from pipeline_src.project.profile import LAPTOP

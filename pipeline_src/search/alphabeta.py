@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.kernels import is_legal, max_actions, outcome, play, position_hash, take_back
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import COUNTED, WIN, evaluate, rank, settle, shortlist
 from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
@@ -644,7 +645,7 @@ class AlphaBeta:
         self._stop.clear()
         if outcome(state)[0]:
             raise ValueError("the game is over: there is nothing to search")
-        state = type(state)(*(array.copy() for array in state))
+        state = copy_state(state)
         space = self._start(state, limit)
         seconds = None
         if limit.movetime_ms is not None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
@@ -134,7 +135,7 @@ class Minimax:
             raise ZugwerkError(f"minimax needs a depth of 1 to {MAX_DEPTH}, not {depth}")
         if kernels.outcome(state)[0]:
             raise ZugwerkError("the game is over: there is nothing to search")
-        state, room = type(state)(*(array.copy() for array in state)), int(kernels.max_actions(state))
+        state, room = copy_state(state), int(kernels.max_actions(state))
         actions, values = np.empty((depth + 1, room), np.int32), np.empty((depth + 1, room), np.float32)
         best, marks = np.empty(depth), np.empty((depth, 2), np.int64)
         evaluated = int(rank(state, self.evaluator, actions[0], values[0], WIN))

@@ -233,7 +233,7 @@ def export(wanted: ExportRequest) -> Exported:
 def forced_wins() -> ForcedWins:
     """Return the forced wins of Gomoku that come with the package, as puzzles."""
     from pipeline_src.games import gomoku
-    from pipeline_src.games.gomoku.board import PLY, format_variant
+    from pipeline_src.games.gomoku import PLY, format_variant
     from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
 
     found = []

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.games.gomoku.board import PLY
+from pipeline_src.games.gomoku import PLY
 from pipeline_src.players.player import RATES, Bounds, PlayerText, Position, by_results
 from pipeline_src.players.registry import build_player
 from pipeline_src.records.record import GameRecord, start_of
@@ -297,8 +297,8 @@ def _view_gomoku(zero: Any, state: Any) -> NetView:
 
 
 def _view_amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetView:
+    from pipeline_src.games.amazons import format_square
     from pipeline_src.games.amazons import move as moved
-    from pipeline_src.games.amazons.board import format_square
 
     n, width = state.board.size, state.board.shape[1]
     names = [format_square(square, width) for square in range(n)]
@@ -338,7 +338,7 @@ def _view_amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetVie
 
 def _search(nets: Any, state: Any, simulations: int) -> tuple[Any, Any, Any, Any, float, float]:
     """Return the root's steps with priors, shares of visits and mean values, and the win rates of net and search."""
-    from pipeline_src.search.mcts.puct_forest import PuctOptions
+    from pipeline_src.search.mcts.puct import PuctOptions
     from pipeline_src.search.mcts.puct_trees import PuctTrees
     from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 

@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from pipeline_src.arena.runner import Board as Table
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import AmazonsState, format_square
-from pipeline_src.games.amazons.board import to_play as to_play_of
+from pipeline_src.games.amazons import AmazonsState, format_square
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku.board import (
+from pipeline_src.games.gomoku import (
     BLACK,
     EMPTY,
     FIRST,
@@ -27,8 +26,13 @@ from pipeline_src.games.gomoku.board import (
     STANDING,
     WON,
     GomokuState,
+    forbidden,
+    kind_of_line,
+    line_at,
+    on_board,
+    run,
 )
-from pipeline_src.games.gomoku.moves import forbidden, kind_of_line, line_at, on_board, run
+from pipeline_src.games.rules import to_play as to_play_of
 from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
 from pipeline_src.search.amazons.evaluation import FIRST as FIRST_NEARER
 from pipeline_src.search.amazons.evaluation import SECOND as SECOND_NEARER

@@ -13,6 +13,10 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine import Message, Place
 
+if TYPE_CHECKING:
+    from pipeline_src.records.go_index import Growth, Index
+
+
 Colour = Literal["Black", "White"]
 
 
@@ -107,9 +111,6 @@ class GoFound(Message):
     """Some of the occurrences, by file: the first ones of each next move."""
 
 
-if TYPE_CHECKING:
-    from pipeline_src.records.go_index import Growth, Index
-
 MOST_NEXT, MOST_FOUND, MOST_PROBLEMS = 60, 200, 5
 
 router = APIRouter(prefix="/api/go", tags=["go"])
@@ -192,7 +193,7 @@ def read(request: Request) -> GoFolders:
 @router.post("/find")
 def find(request: Request, wanted: GoPosition) -> GoFound:
     """Find a position, or a part of it, in the games of a folder."""
-    from pipeline_src.games.go.board import to_play
+    from pipeline_src.games.rules import to_play
     from pipeline_src.records.go_find import find as find_in
     from pipeline_src.records.go_find import part_of
 

@@ -174,7 +174,7 @@ def _position(model: str, game: str, board: Board, moves: str) -> NetPosition:
 
 
 def _territory(state: Any) -> tuple[dict[str, Owner], dict[str, Owner]]:
-    from pipeline_src.games.amazons.board import format_square
+    from pipeline_src.games.amazons import format_square
     from pipeline_src.search.amazons.evaluation import BOTH, FIRST, SECOND, territory
 
     words: dict[int, Owner] = {FIRST: "first", SECOND: "second", BOTH: "both"}
@@ -213,8 +213,7 @@ def _asked(game: str, board: Board, moves: str, move: str) -> tuple[str, tuple[i
 
 
 def _half(state: Any, move: str) -> tuple[int, int | None]:
-    from pipeline_src.games.amazons import legal_moves
-    from pipeline_src.games.amazons.board import parse_square
+    from pipeline_src.games.amazons import legal_moves, parse_square
 
     n, (start, dash, to) = state.board.size, move.partition("-")
     chosen = parse_square(start, *state.board.shape), parse_square(to, *state.board.shape) if dash else None

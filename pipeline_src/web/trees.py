@@ -13,10 +13,11 @@ from sgfmill.sgf_grammar import escape_text, main_sequence_iter
 from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import parse_square
+from pipeline_src.games.amazons import parse_square
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku.board import format_variant, to_play
+from pipeline_src.games.gomoku import format_variant
+from pipeline_src.games.rules import to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq

@@ -25,9 +25,8 @@ from pipeline_src.players.engines.brain import RULES
 from pipeline_src.players.engines.engine import EngineProcess
 from pipeline_src.players.player import OneBoard
 from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.search.clock import AT_ONCE_MS, thinking_ms
 from pipeline_src.search.gomoku.engine import Engine
-from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import AT_ONCE_MS, Limit, thinking_ms
 from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 

@@ -16,9 +16,9 @@ from pipeline_src.cli import games
 from pipeline_src.cli.games import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.amazons.board import STANDARD
+from pipeline_src.games.amazons import STANDARD
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku.board import PLY
+from pipeline_src.games.gomoku import PLY
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.player import Options, Player
 from pipeline_src.project.profile import profile_tree

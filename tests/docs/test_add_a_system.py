@@ -10,11 +10,11 @@ import sys
 import pytest
 
 from pipeline_src import yaml12
-from tests.docs.test_add_a_game import DIFF
 from tests.layout.imports import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "add-a-system.md"
 FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COPIED = ("pipeline_src", "spiders", "flows", "docs", "profiles", ".dvc/plots")
 WRITTEN = ("dvc.yaml", "params.yaml", "prefect.yaml", "Makefile", "README.md", "pyproject.toml", ".gitignore")
 SEEN = """

@@ -14,8 +14,8 @@ import pipeline_src.jit as jit
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.jit import parts as cache
 from pipeline_src.project.code import ROOT, this_code
-from pipeline_src.search.mcts.puct_forest import is_step
-from tests.search.mcts.fakes import count_state
+from pipeline_src.search.mcts.puct import is_step
+from tests.search.mcts.references import count_state
 
 KERNELS = """
 from pipeline_src.games import kernels  # in a file of its own: it knows no game

@@ -35,9 +35,9 @@ SHARED_SECTIONS = {
 
 SHARED_CODE = {
     "pipeline_src.files": SYSTEMS,
-    "pipeline_src.games.amazons.moves": {"amazons", "depth"},
-    "pipeline_src.games.gomoku.moves": {"gomoku", "growing"},
-    "pipeline_src.games.go.moves": {"joseki"},
+    "pipeline_src.games.amazons": {"amazons", "depth"},
+    "pipeline_src.games.gomoku": {"gomoku", "growing"},
+    "pipeline_src.games.go": {"joseki"},
     "pipeline_src.learning.fit": {"amazons", "gomoku", "growing", "depth"},
     "pipeline_src.players.amazons.searches": {"amazons", "depth"},
     "pipeline_src.players.gomoku.searches": {"gomoku", "growing"},

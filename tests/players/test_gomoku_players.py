@@ -6,7 +6,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
-from tests.search.gomoku.positions import random_states
+from tests.search.gomoku.references import random_states
 
 TEXTS = [
     "random",

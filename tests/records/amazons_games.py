@@ -7,7 +7,6 @@ import pytest
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.records.record import GameRecord
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -18,7 +17,7 @@ HEADER = "EV[null]PB[ann]PW[bob]SO[http://www.littlegolem.com]"
 
 def random_game(seed, plies=1000, variant="standard"):
     """Action ids of up to ``plies`` random turns, and the position after them."""
-    rng, state, actions = random.Random(seed), board.initial_state(10, variant), []
+    rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
     while len(actions) < plies and amazons.has_turn(state):
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go import initial_state, parse_move, replay
-from pipeline_src.games.go.board import parse_variant
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import initial_state, legal, parse_move, parse_variant, replay
+from pipeline_src.games.kernels import play
 from pipeline_src.records.go_find import find, forms, parse_pattern, part_of
 from pipeline_src.records.go_index import ANY, update, write_events
 from pipeline_src.records.parquet import write_records

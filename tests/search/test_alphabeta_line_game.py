@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pipeline_src.games.kernels import play
+from pipeline_src.games.rules import copy_state
 from pipeline_src.search.alphabeta import PROVEN, AlphaBeta, Options
 from pipeline_src.search.limits import Limit
-from tests.search.line_game import LineEvaluator, line_evaluator, line_state
-from tests.search.references import copy, legal, negamax, solve
+from tests.search.references import LineEvaluator, legal, line_evaluator, line_state, negamax, solve
 
 pytestmark = pytest.mark.slow  # compiles the search for this game each time
 BOARDS = {
@@ -31,9 +31,9 @@ def test_games_are_solved_exactly(board, variant):
     state, plies = BOARDS[board]
     result = AlphaBeta(line_evaluator(state), VARIANTS[variant]).search(state, Limit(depth=plies))
     memory = {}
-    value = solve(copy(state), memory)
+    value = solve(copy_state(state), memory)
     assert result.value == value
-    after = copy(state)
+    after = copy_state(state)
     play(after, result.action)
     assert -solve(after, memory, 1) == value  # and the action is one of the best
 
@@ -45,7 +45,7 @@ def test_values_at_each_depth_equal_search_without_cuts(depth, variant):
     for seed in range(3):
         evaluator = line_evaluator(state, seed)
         result = AlphaBeta(evaluator, VARIANTS[variant]).search(state, Limit(depth=depth))
-        assert result.value == pytest.approx(negamax(copy(state), evaluator, depth), abs=1e-5)
+        assert result.value == pytest.approx(negamax(copy_state(state), evaluator, depth), abs=1e-5)
         assert result.depth == depth or abs(result.value) > PROVEN
 
 
@@ -55,7 +55,7 @@ def test_variation_is_legal_and_its_end_has_the_value():
     result = AlphaBeta(evaluator, Options(widths=(0,))).search(state, Limit(depth=depth))
     assert result.pv[0] == result.action
     assert len(result.pv) == depth
-    after = copy(state)
+    after = copy_state(state)
     for i, action in enumerate(result.pv[:-1]):
         assert action in legal(after)
         play(after, action)
@@ -82,7 +82,7 @@ def test_narrow_search_considers_best_of_each_ply_only():
     state = line_state("....", "....", "....")
     evaluator = line_evaluator(state, 5)
     result = AlphaBeta(evaluator, Options(widths=(1,), killers=0)).search(state, Limit(depth=3))
-    after, line = copy(state), []
+    after, line = copy_state(state), []
     for _ in range(3):
         squares = legal(after)
         line.append(squares[int(np.argmax(evaluator.weights[squares]))])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.games.gomoku.board import SIDE
+from pipeline_src.games.gomoku import SIDE
 from pipeline_src.web.game import forbidden_cells, squares_of, winning_line
 from pipeline_src.web.session import Opening
-from tests.games.gomoku import reference
+from tests.games import gomoku_reference
 from tests.web.conftest import SIX, begin, joined, move, until
 
 NINE = {"game": "gomoku", "size": 9, "variant": "freestyle"}
@@ -172,10 +172,10 @@ def test_forbidden_points_have_the_reason_of_the_slow_rules(seed):
         cells, marked = cells_of(state), forbidden_cells(state)
         for at in np.argwhere(state.board == 0).tolist():
             at, why = tuple(at), None
-            if reference.forbidden(cells, at):
+            if gomoku_reference.forbidden(cells, at):
                 placed = {**cells, at: "x"}
-                longest = max(reference.length(placed, at, axis) for axis in ((0, 1), (1, 0), (1, 1), (1, -1)))
-                four = len(reference.fours(placed, at)) > 1
+                longest = max(gomoku_reference.length(placed, at, axis) for axis in ((0, 1), (1, 0), (1, 1), (1, -1)))
+                four = len(gomoku_reference.fours(placed, at)) > 1
                 why = "six or more in a row" if longest > 5 else "two fours" if four else "two threes"
                 seen.add(why)
             assert marked.get(at[0] * 11 + at[1]) == why

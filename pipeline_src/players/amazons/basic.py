@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.games.amazons import legal_actions
-from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import buffers
+from pipeline_src.games.amazons import AmazonsState, buffers, legal_actions
 from pipeline_src.jit import Need
 from pipeline_src.players.player import Options, Player, Position
 from pipeline_src.project.params import PARAMS_FILE, NonNegative, load, read_tree

@@ -13,8 +13,7 @@ from pipeline_src.search.alphabeta import AlphaBeta
 from pipeline_src.search.alphabeta import Options as Search
 from pipeline_src.search.amazons.evaluation import make_evaluator as evaluator_of
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.uct import Uct
-from pipeline_src.search.mcts.uct_tree import UctOptions
+from pipeline_src.search.mcts.uct import Uct, UctOptions
 
 STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)  # Default options, chosen by matches (docs/experiments.md)
 Width = Annotated[int, Field(ge=0, lt=10_000)]

@@ -18,8 +18,7 @@ from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import BLACK, format_variant
-from pipeline_src.games.gomoku.moves import WHAT
+from pipeline_src.games.gomoku import BLACK, WHAT, format_variant
 from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.player import PlayerError, Position, RefusalError
 from pipeline_src.project.params import NonNegative

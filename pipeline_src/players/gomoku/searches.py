@@ -19,9 +19,9 @@ from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, make
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.gomoku.engine import Options as EngineSearchOptions
 from pipeline_src.search.gomoku.evaluation import make_evaluator
-from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.playouts import FOREVER, PlainUct
+from pipeline_src.search.limits import FOREVER, Limit
 from pipeline_src.search.mcts.playouts import C as STANDARD_C
+from pipeline_src.search.mcts.playouts import PlainUct
 from pipeline_src.search.minimax import MAX_DEPTH, Minimax
 
 EXACT = SearchOptions(widths=(0,), reduce_after=0, killers=2, inner_killers=1)

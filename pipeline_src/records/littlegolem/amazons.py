@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board, replay
-from pipeline_src.games.amazons.board import AmazonsState, initial_state
+from pipeline_src.games.amazons import AmazonsState, initial_state, replay
+from pipeline_src.games.stones import MoveTextError
 from pipeline_src.records.littlegolem.result import (
     EVIDENCE,
     Evidence,
@@ -138,7 +138,7 @@ def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
     header = {"FF": "4"} if with_format else {}
     header |= {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
     nodes = [
-        Node(_COLOURS[ply % 2], board.format_move(action, record.height, record.width))
+        Node(_COLOURS[ply % 2], amazons.format_move(action, record.height, record.width))
         for ply, action in enumerate(record.actions)
     ]
     if record.resigned:
@@ -180,7 +180,7 @@ def _take_resignation(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], bool]:
 def _action(node: Node, ply: int) -> int:
     try:
         action = _parse_move(node.value.strip())
-    except board.MoveTextError:
+    except MoveTextError:
         if ply == 0:
             raise RecordError("other_game", f"its first move is {shown(node.value)}", ply) from None
         raise RecordError("bad_text", f"not a turn: {shown(node.value)}", ply) from None
@@ -194,7 +194,7 @@ def _action(node: Node, ply: int) -> int:
 
 @lru_cache(maxsize=_MOVES_SEEN)
 def _parse_move(text: str) -> int:
-    return board.parse_move(text, SIZE, SIZE)
+    return amazons.parse_move(text, SIZE, SIZE)
 
 
 @lru_cache
@@ -214,7 +214,7 @@ def _start_of(actions: tuple[int, ...], variant: str) -> tuple[str, AmazonsState
             return name, state
     ply = played[variant] if variant else max(played.values())
     start = f"the {variant} start" if variant else "either start"
-    text = board.format_move(actions[ply], SIZE, SIZE)
+    text = amazons.format_move(actions[ply], SIZE, SIZE)
     raise RecordError("illegal_move", f"{text} is not legal from {start}", ply)
 
 

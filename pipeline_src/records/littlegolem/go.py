@@ -10,7 +10,7 @@ comes from the lists or from a resignation, and is left open if neither names a 
 import re
 from dataclasses import replace
 
-from pipeline_src.games.go.board import FIRST, LETTERS, MAX_SIDE, MIN_SIDE, SECOND, format_variant
+from pipeline_src.games.go import FIRST, LETTERS, MAX_SIDE, MIN_SIDE, SECOND, format_variant
 from pipeline_src.records.go_moves import GoMoves, SgfGame, half_points, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players, said_of, source_of, the_record
 from pipeline_src.records.littlegolem.text import (

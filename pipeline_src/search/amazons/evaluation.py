@@ -14,26 +14,27 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import model_validator
 
-from pipeline_src.games.amazons.board import EMPTY as NO_PIECE
-from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, can_move, flip, reach, write_moves, write_turns
+from pipeline_src.games.amazons import EMPTY as NO_PIECE
+from pipeline_src.games.amazons import MAX_REACH, SPARE, AmazonsState, can_move, flip, reach, write_moves, write_turns
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.project.params import Count, Fraction, Items, Params
 from pipeline_src.search import evaluator
-from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
-from pipeline_src.search.amazons.endgame_fill import EndgameScratch
-from pipeline_src.search.amazons.flood import BITS, U64, amazon_squares, empty_squares
+from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.terms import (
-    EMPTY,
+    BITS,
+    FREE,
     LANES,
     OTHER,
     OWN,
     OWN_ALL,
+    U64,
     Lanes,
     Terms,
+    amazon_squares,
     collect,
     count_apart,
+    empty_squares,
     king_balance,
     king_fills,
     make_lanes,
@@ -298,8 +299,8 @@ def _value_turns(
                 start, to = np.uint64(move // squares), np.uint64(move % squares)
                 low, high = bits[start, 0] ^ bits[to, 0], bits[start, 1] ^ bits[to, 1]
             s[OTHER * LANES + i], s[(OTHER + 1) * LANES + i] = own_low ^ low, own_high ^ high
-            s[EMPTY * LANES + i] = empty_low ^ low ^ bits[np.uint64(arrow), 0]
-            s[(EMPTY + 1) * LANES + i] = empty_high ^ high ^ bits[np.uint64(arrow), 1]
+            s[FREE * LANES + i] = empty_low ^ low ^ bits[np.uint64(arrow), 0]
+            s[(FREE + 1) * LANES + i] = empty_high ^ high ^ bits[np.uint64(arrow), 1]
         value_lanes(evaluator)
         best = -WIN
         for i in range(size):
@@ -327,7 +328,7 @@ def _value_moves(state: AmazonsState, evaluator: AmazonsEvaluator, n: int) -> No
             start, to = np.uint64(move // squares), np.uint64(move % squares)
             low, high = bits[start, 0] ^ bits[to, 0], bits[start, 1] ^ bits[to, 1]
             s[OTHER * LANES + i], s[(OTHER + 1) * LANES + i] = own_low ^ low, own_high ^ high
-            s[EMPTY * LANES + i], s[(EMPTY + 1) * LANES + i] = empty_low ^ low, empty_high ^ high
+            s[FREE * LANES + i], s[(FREE + 1) * LANES + i] = empty_low ^ low, empty_high ^ high
         value_lanes(evaluator)
         for i in range(size):
             evaluator.likely[first + i] = -evaluator.found[i]

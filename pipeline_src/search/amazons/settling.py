@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons import AmazonsState
+from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import Need, needs_of, njit
-from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
-from pipeline_src.search.amazons.endgame_fill import EndgameScratch
-from pipeline_src.search.mcts.puct_forest import row, stack
+from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch, settle_amazons
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku import moves
-from pipeline_src.games.gomoku.board import EXACT, LINE, MAX_SIDE, PLY, RENJU, RULE, SIDE, STANDING, WON, GomokuState
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku import EXACT, LINE, MAX_SIDE, PLY, RENJU, RULE, SIDE, STANDING, WON, GomokuState
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
@@ -269,10 +269,10 @@ def _count(counts: int, where: int, bits: int) -> int:
 @njit(cache=True)
 def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
     """Return (the number of empty cells that make a line for ``colour``, 2 at most, the first of them)."""
-    board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
+    board, line, kind = state.board, state.turn[LINE], gomoku.kind_of_line(state, colour)
     n, first = 0, -1
     for cell in range(board.size):
-        if board[cell // board.shape[1], cell % board.shape[1]] == 0 and moves.line_through(
+        if board[cell // board.shape[1], cell % board.shape[1]] == 0 and gomoku.line_through(
             board, cell, colour, line, kind
         ):
             n += 1
@@ -285,7 +285,7 @@ def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
 @njit(cache=True)
 def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int, int]:
     """`_winning_cells` for the lines through a stone: on each ray the first empty cell, if stones lead up to it."""
-    board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
+    board, line, kind = state.board, state.turn[LINE], gomoku.kind_of_line(state, colour)
     height, width = board.shape
     n, first = 0, -1
     for down in range(-1, 2):
@@ -297,7 +297,7 @@ def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int,
                 row, column = row + down, column + right
             if not (0 <= row < height and 0 <= column < width) or board[row, column] != 0:
                 continue
-            if moves.line_through(board, row * width + column, colour, line, kind):
+            if gomoku.line_through(board, row * width + column, colour, line, kind):
                 n += 1
                 if n == 2:
                     return n, first
@@ -361,10 +361,10 @@ def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
 
 @njit(cache=True)
 def _play_and_evaluate(state: GomokuState, evaluator: GomokuEvaluator, cell: int) -> float:
-    moves.play(state, cell)
+    gomoku.play(state, cell)
     over = state.turn[STANDING]
     value = WIN if over == WON else 0.0 if over else -value_of(state, evaluator)
-    moves.take_back(state, cell)
+    gomoku.take_back(state, cell)
     return value
 
 
@@ -377,7 +377,7 @@ def rank_up_to(
     stop_at: float,
 ) -> int:
     """`evaluator.rank`, compiled by itself, once for all searches and for calls from Python."""
-    n = moves.write_actions(state, actions)
+    n = gomoku.write_actions(state, actions)
     if n == 0:
         return 0
     if state.turn[RULE] > EXACT:  # the shortcuts below do not hold with forbidden cells or blocked ends

@@ -13,8 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import AT_LEAST, CARO, EXACT, EXACTLY, LINE, ONE_END_OPEN, RENJU, RULE, GomokuState
-from pipeline_src.games.gomoku.moves import forbidden
+from pipeline_src.games.gomoku import (
+    AT_LEAST,
+    CARO,
+    EXACT,
+    EXACTLY,
+    LINE,
+    ONE_END_OPEN,
+    RENJU,
+    RULE,
+    GomokuState,
+    forbidden,
+)
 from pipeline_src.jit import Need, njit
 
 # Line patterns: the effect of a stone on one line through its cell, looked up by the neighbouring cells.
@@ -146,7 +156,7 @@ def make_classes(renju: bool = False) -> Bytes:
 
 @lru_cache
 def make_patterns(line: int, rule: int) -> Patterns:
-    """Return the tables for a rule (`games.gomoku.board.RULES`) and a line length.
+    """Return the tables for a rule (`games.gomoku.RULES`) and a line length.
 
     Raises:
         ZugwerkError: the line is too short or too long for the tables.
@@ -181,7 +191,7 @@ def forbid(table: Bytes, half: int) -> None:
 # Points of cells, for the evaluation of positions and the order of moves.
 #
 # The value of a position is a sum of points over its empty cells, by the patterns that a stone there would make in the
-# four lines (`patterns`), with different points for the side to move and the other side. The weights come from a
+# four lines, with different points for the side to move and the other side. The weights come from a
 # logistic regression on results of engine games (bench/fit_gomoku.py of commit 115887a); 400 points are a factor of e
 # in the odds.
 
@@ -232,7 +242,7 @@ MARGIN = 5
 Int: Any = np.int64
 """Turns a constant into an ordinary argument, since numba compiles a kernel for each constant that it is called
 with."""
-At: Any = np.uint64  # Type of an index that cannot be negative (`games.gomoku.moves`)
+At: Any = np.uint64  # Type of an index that cannot be negative (`games.gomoku`)
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
 """Entries of `Lines.sizes`: distance from a cell to the one below; cells of a key on each side; first cell of the
 board; cell after its last; number of empty cells; 1 if lines win only with an open end; 1 if cells are forbidden to

@@ -7,7 +7,7 @@ cell are at fixed distances: no divisions and no bounds checks.
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import (
+from pipeline_src.games.gomoku import (
     BLACK,
     EMPTY,
     EXACTLY,
@@ -19,12 +19,12 @@ from pipeline_src.games.gomoku.board import (
     STANDING,
     WON,
     GomokuState,
+    forbidden,
+    kind_of_line,
 )
-from pipeline_src.games.gomoku.moves import forbidden, kind_of_line
-from pipeline_src.games.kernels import implement
+from pipeline_src.games.kernels import high_below, implement
 from pipeline_src.jit import njit
 from pipeline_src.search.mcts.playouts import playout
-from pipeline_src.search.mcts.xorshift import high_below
 
 BORDER = 3
 

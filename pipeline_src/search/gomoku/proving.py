@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games import kernels
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku import SIDE, GomokuState, format_variant, from_board
+from pipeline_src.games.kernels import stack
 from pipeline_src.jit import Need, needs_of, njit
-from pipeline_src.search.gomoku import fours, threats
-from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
+from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import (
     FIRST,
     ONE_FOUR,
@@ -31,9 +30,17 @@ from pipeline_src.search.gomoku.lines import (
     lines_need,
     make_lines,
 )
-from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
-from pipeline_src.search.mcts.puct_forest import stack
-from pipeline_src.search.mcts.puct_kernels import evaluate
+from pipeline_src.search.gomoku.threats import (
+    FourSpace,
+    ProofTable,
+    ThreatSpace,
+    first_cell,
+    prove,
+    win_by_fours,
+    write_cells,
+    write_defences,
+)
+from pipeline_src.search.mcts.puct import evaluate
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
@@ -98,7 +105,7 @@ def search_win(
     """
     bring(lines, board)
     if limits[2]:
-        found.counts[fours.SALT] += 1
+        found.counts[threats.SALT] += 1
     asked, c = space.counts, Int(turn[SIDE])
     other = 1 - c
     if lines.counts[At(c), WINS] > 0:
@@ -236,7 +243,7 @@ class ProvingEvaluator:
         self._lines: Lines | None = None
         self._shape, self._generation = (0, 0), 0
         self._table = threats.make_table(1 << 18) if by_threats > 0 else None
-        self._fours = fours.make_space()
+        self._fours = threats.make_four_space()
         self._space = threats.make_space(1, np.zeros(1, np.uint8))
 
     def __call__(self, states: Any, steps: npt.NDArray[np.int32], counts: npt.NDArray[np.int32]) -> Answer:
@@ -273,7 +280,7 @@ class ProvingEvaluator:
         return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64))
 
     def twin(self) -> "ProvingEvaluator":
-        """See `search.mcts.puct.Crew`."""
+        """See `search.mcts.puct_search.Crew`."""
         by_fours, by_threats, alone = self.limits.tolist()
         twin: Any = self.evaluate_batch
         return ProvingEvaluator(twin.twin(), by_fours, by_threats, alone=alone)
@@ -295,4 +302,4 @@ class ProvingEvaluator:
         self._space = threats.make_space(self._lines.cells.size, np.zeros(1, np.uint8))
         self._generation += 1
         self._space.counts[threats.GENERATION] = self._generation
-        self._fours.counts[fours.SALT] += 1
+        self._fours.counts[threats.SALT] += 1

@@ -14,10 +14,8 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import winner
-from pipeline_src.games.gomoku.board import SIDE, GomokuState
-from pipeline_src.search.gomoku import fours, threats
-from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
+from pipeline_src.games.gomoku import SIDE, GomokuState, winner
+from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import (
     FIRST,
     LAST,
@@ -32,9 +30,10 @@ from pipeline_src.search.gomoku.lines import (
     may_play,
     place,
 )
-from pipeline_src.search.limits import Limit, StopFlag
-from pipeline_src.search.mcts.puct import FOREVER, Crew
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.gomoku.threats import first_cell, win_by_fours
+from pipeline_src.search.limits import FOREVER, Limit, StopFlag
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Crew
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 
 FOURS_ALONE = 20_000  # Node limit of the search by fours alone
@@ -81,7 +80,7 @@ class Solver:
     def __init__(self, entries: int = ENTRIES) -> None:
         """``entries`` is the number of entries of the transposition table, a power of two."""
         self._stop = StopFlag()
-        self._table, self._fours = threats.make_table(entries), fours.make_space()
+        self._table, self._fours = threats.make_table(entries), threats.make_four_space()
         self._space = threats.make_space(1, self._stop.raised)
         self._generation = 0
 
@@ -113,7 +112,7 @@ class Solver:
         """Whether the running search should end."""
         return bool(self._stop.raised[0])
 
-    def begin(self, lines: Lines) -> tuple[threats.ProofTable, threats.ThreatSpace, fours.FourSpace, int]:
+    def begin(self, lines: Lines) -> tuple[threats.ProofTable, threats.ThreatSpace, threats.FourSpace, int]:
         """Return the memory for one threat search, with an empty table, and the number of the search."""
         if self._space.stamps.size < lines.cells.size:
             self._space = threats.make_space(lines.cells.size, self._stop.raised)
@@ -129,7 +128,7 @@ class _Search:
         self.table, self.space, self.fours, first = solver.begin(lines)
         *_, second = solver.begin(lines)
         self.generations = {ONE_THREE: first, QUIET: second}
-        self.fours.counts[fours.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
+        self.fours.counts[threats.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
         self.kinds, self.nodes, self.move = ONE_THREE, 0, -1
         self.begun: list[int] = []  # The beginning of the line, as found by the last of the searches
 
@@ -150,7 +149,7 @@ class _Search:
 
     def _fours(self, limit: int) -> bool:
         plies = int(win_by_fours(self.lines, self.fours, self.c, limit))
-        self.nodes += int(self.fours.counts[fours.NODES])
+        self.nodes += int(self.fours.counts[threats.FOUR_NODES])
         return plies > 0
 
     def _prove(self, kinds: int, limit: int) -> tuple[int, int]:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.search.mcts.puct_forest import Doubles, Floats, Ints, RootTable
-from pipeline_src.search.mcts.puct_trees import Answer, Leaves, PuctTrees, answer_all
+from pipeline_src.search.mcts.puct import Doubles, Floats, Ints
+from pipeline_src.search.mcts.puct_trees import Answer, Leaves, PuctTrees, RootTable, answer_all
 
 TINY = float(np.finfo(np.float32).tiny)
 

@@ -9,16 +9,18 @@ This player is the anchor of the ratings, so its moves must not change.
 import time
 from functools import singledispatch
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.games.kernels import below, seeded
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
-from pipeline_src.search.mcts.xorshift import below, seeded
+from pipeline_src.search.limits import FOREVER, Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
+from pipeline_src.search.mcts.uct import DEPTH, EDGES, NODES, Ints, UctTree, new_tree
 
 C = 0.15
 """Exploration constant: the best of 0 to 1.4 in matches with 1,000 playouts per move on 9x9; 0.1 to 0.2 are as good."""
@@ -26,67 +28,34 @@ MAX_DEPTH = 1024  # Longest line in the tree in plies. A longer one continues as
 MEMORY = 1 << 29  # Largest size of a tree in bytes. Unused memory is not taken from the system.
 NODE_BYTES, EDGE_BYTES = 16, 20
 FIRST_REPORT = 1 << 10  # Playouts before the first report. Each further report doubles their number.
-FOREVER = (1 << 31) - 1
-NODES, EDGES, DEPTH = 0, 1, 2  # Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far
-
-Ints = npt.NDArray[np.int32]
 
 
 @singledispatch
 def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
     """Return the result, to the side to move, of a random game from ``state``: 1, 0 or -1. The state is not changed.
 
-    ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `xorshift`.
+    ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `games.kernels`.
     """
     raise TypeError(f"no random playouts for states of type {type(state).__name__}, or they are not imported")
 
 
-class PlayoutTree(NamedTuple):
-    """Nodes [N], 0 is the root, and edges [E], one per action, made when a playout continues from the node."""
-
-    first: Ints  # [N]: a node's first edge, -1 where it has none yet
-    branches: Ints  # [N]: how many edges it has
-    tried: Ints  # [N]: how many of them, the first ones, have a child
-    visits: Ints  # [N]: playouts that went on below it
-    action: Ints  # [E]
-    child: Ints  # [E]: node
-    tries: Ints  # [E]: playouts through it
-    total: npt.NDArray[np.float64]  # [E]: sum of their results, 0 to 1, of the side that plays the edge's action
-    used: npt.NDArray[np.int64]  # [3]
-
-
-def new_tree(nodes: int, edges: int) -> PlayoutTree:
-    """Return an empty tree with this capacity. Untouched pages cost nothing."""
-    return PlayoutTree(
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.float64),
-        np.zeros(3, np.int64),
-    )
-
-
 @njit(cache=True)
-def clear(tree: PlayoutTree) -> None:
+def clear(tree: UctTree) -> None:
     """Reset the tree to an unvisited root."""
     tree.used[:] = 0
     _add_node(tree)
 
 
 @njit(cache=True)
-def _add_node(tree: PlayoutTree) -> int:
+def _add_node(tree: UctTree) -> int:
     node = tree.used[NODES]
-    tree.first[node], tree.branches[node], tree.tried[node], tree.visits[node] = -1, 0, 0, 0
+    tree.first[node], tree.branches[node], tree.reached[node], tree.visits[node] = -1, 0, 0, 0
     tree.used[NODES] += 1
     return int(node)
 
 
 @njit(cache=True)
-def _add_edges(tree: PlayoutTree, node: int, state: Any) -> None:
+def _add_edges(tree: UctTree, node: int, state: Any) -> None:
     first = tree.used[EDGES]
     n = kernels.write_actions(state, tree.action[first:])
     tree.first[node], tree.branches[node] = first, n
@@ -94,18 +63,18 @@ def _add_edges(tree: PlayoutTree, node: int, state: Any) -> None:
 
 
 @njit(cache=True)
-def _try_another(tree: PlayoutTree, node: int, random: npt.NDArray[np.uint64]) -> int:
+def _try_another(tree: UctTree, node: int, random: npt.NDArray[np.uint64]) -> int:
     """Return the edge of a random untried action, with a new node as its child."""
-    first, tried = tree.first[node], tree.tried[node]
+    first, tried = tree.first[node], tree.reached[node]
     edge, other = first + tried, first + tried + below(random, tree.branches[node] - tried)
     tree.action[edge], tree.action[other] = tree.action[other], tree.action[edge]
     tree.tries[edge], tree.total[edge], tree.child[edge] = 0, 0.0, _add_node(tree)
-    tree.tried[node] += 1
+    tree.reached[node] += 1
     return int(edge)
 
 
 @njit(cache=True)
-def _greatest_bound(tree: PlayoutTree, node: int, c: float) -> int:
+def _greatest_bound(tree: UctTree, node: int, c: float) -> int:
     """Return the edge with the greatest UCB1, the first of equals. All edges have been tried."""
     tries, total, first = tree.tries, tree.total, tree.first[node]
     spread, best, best_bound = c * sqrt(log(float(tree.visits[node]))), -1, -np.inf
@@ -118,14 +87,14 @@ def _greatest_bound(tree: PlayoutTree, node: int, c: float) -> int:
 
 
 @njit(cache=True)
-def _grow(tree: PlayoutTree, state: Any, c: float, path: Ints, actions: Ints, random: npt.NDArray[np.uint64]) -> None:
+def _grow(tree: UctTree, state: Any, c: float, path: Ints, actions: Ints, random: npt.NDArray[np.uint64]) -> None:
     """Run one playout; add one node unless the line ends a game that is in the tree already."""
     node, depth = 0, 0
     over, result = kernels.outcome(state)
     while not over:
         if tree.first[node] < 0:
             _add_edges(tree, node, state)
-        fresh = tree.tried[node] < tree.branches[node]
+        fresh = tree.reached[node] < tree.branches[node]
         edge = _try_another(tree, node, random) if fresh else _greatest_bound(tree, node, c)
         path[depth, 0], path[depth, 1] = node, edge
         depth += 1
@@ -146,7 +115,7 @@ def _grow(tree: PlayoutTree, state: Any, c: float, path: Ints, actions: Ints, ra
 
 @njit(cache=True, nogil=True)
 def grow(
-    tree: PlayoutTree,
+    tree: UctTree,
     state: Any,
     c: float,
     until: int,
@@ -159,14 +128,14 @@ def grow(
     """Run playouts until the root has ``until`` visits, a line ``depth`` plies, ``flag`` is set or the tree is full.
 
     Args:
-        tree: see there.
+        tree: a node has its edges from when a playout first continues from it; the first ``reached`` have children.
         state: the root's, unfinished; changed on the way, and the same again at the end.
         c: weight of exploration.
         until: visits of the root.
         depth: plies of the longest line.
         path: scratch, [D, 2]; lines are followed no further than D plies.
         actions: scratch, [A].
-        random: see `xorshift`.
+        random: see `games.kernels`.
         flag: uint8 [1]; looked at before every playout but the first.
     """
     while has_room(tree, actions.size) and tree.visits[0] < until and tree.used[DEPTH] < depth:
@@ -176,16 +145,16 @@ def grow(
 
 
 @njit(cache=True)
-def has_room(tree: PlayoutTree, actions: int) -> bool:
+def has_room(tree: UctTree, actions: int) -> bool:
     """Whether the tree has room for one more playout in a game with this number of actions."""
     return bool(tree.used[NODES] < tree.first.size and tree.used[EDGES] + actions <= tree.action.size)
 
 
 @njit(cache=True)
-def most_tried(tree: PlayoutTree, node: int) -> int:
+def most_tried(tree: UctTree, node: int) -> int:
     """Return the most tried edge of a node, of equals the one with better results; -1 if none has been tried."""
     best = -1
-    for edge in range(tree.first[node], tree.first[node] + tree.tried[node]):
+    for edge in range(tree.first[node], tree.first[node] + tree.reached[node]):
         if best < 0 or (tree.tries[edge], tree.total[edge]) > (tree.tries[best], tree.total[best]):
             best = edge
     return best
@@ -238,7 +207,7 @@ class PlainUct:
         self.flag.clear()
         if kernels.outcome(state)[0]:
             raise ZugwerkError("the game is over: there is nothing to search")
-        state, room = type(state)(*(array.copy() for array in state)), int(kernels.max_actions(state))
+        state, room = copy_state(state), int(kernels.max_actions(state))
         path, actions, random = np.empty((MAX_DEPTH, 2), np.int32), np.empty(room, np.int32), seeded(seed)
         until, depth = limit.nodes or FOREVER, limit.depth or FOREVER
         self._set_aside(until, room)
@@ -263,7 +232,7 @@ class PlainUct:
             self.tree = new_tree(nodes, edges)
 
 
-def _result(tree: PlayoutTree, seconds: float) -> SearchResult:
+def _result(tree: UctTree, seconds: float) -> SearchResult:
     best = edge = int(most_tried(tree, 0))
     line = []
     while edge >= 0:

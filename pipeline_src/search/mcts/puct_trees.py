@@ -8,32 +8,60 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit import Need
-from pipeline_src.search.mcts.puct_forest import (
+from pipeline_src.games.kernels import row, stack
+from pipeline_src.jit import Need, njit
+from pipeline_src.search.mcts.puct import (
     DRAWN,
     LOST,
     UNKNOWN,
     UNPROVEN,
     WON,
+    Doubles,
     Floats,
     Forest,
     Ints,
     PuctOptions,
-    RootTable,
-    best_of,
     fullest,
     new_forest,
+    new_waiting,
+    play_out,
+    play_round,
     play_steps,
-    row,
-    stack,
-    write_roots,
 )
-from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_out, play_round
 
 Answer = tuple[Floats, Floats]
 EvaluateBatch = Callable[[Any, Ints, Ints], Answer]
 """(stacked states [B], their legal steps int32 [B, S], their numbers int32 [B]) -> (priors float32 [B, S] of those
 steps, each row's first so many summing to 1, values float32 [B] in -1..1 to the side to move)."""
+
+
+class RootTable(NamedTuple):
+    """The roots of G trees, 0 past a row's number of steps; the arrays are the caller's."""
+
+    steps: Ints  # [G, S]: the legal steps
+    visits: Ints  # [G, S]
+    worths: Doubles  # [G, S]: sums of the values, to the root's side: Q times visits
+    priors: Floats  # [G, S], noise included
+    counts: Ints  # [G]: number of steps; 0 before the root is evaluated
+
+
+@njit(cache=True, nogil=True)
+def write_roots(
+    forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
+) -> None:
+    """Fill the arrays of a `RootTable`, which hold zeros."""
+    for g in range(counts.size):
+        if forest.used_nodes[g] == 0:
+            continue
+        root, edges = forest.nodes[g, 0], forest.edges[g]
+        counts[g] = kernels.write_steps(row(roots, g), steps[g])
+        bits = forest.priors[g, 0].view(np.float32)
+        steps[g, counts[g] :] = 0
+        for i in range(counts[g]):
+            priors[g, i] = abs(bits[i])
+        for edge in range(root.first, root.first + root.edges):
+            place = edges[edge].place
+            visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth
 
 
 class Leaves(NamedTuple):
@@ -84,7 +112,7 @@ class PuctTrees:
             state: any state of the game and board size.
             trees: G.
             evaluate_batch: the net, or a substitute. If it has a method ``inside``, that gives the
-                net for a state as arguments of a kernel (`puct_kernels.evaluate`), and searches run whole in compiled
+                net for a state as arguments of a kernel (`puct.evaluate`), and searches run whole in compiled
                 code, one tree after the other.
             options: constants of the formula.
             nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched on, but grows
@@ -248,23 +276,18 @@ class PuctTrees:
         """Return the arguments of `play_round`."""
         bits = np.ascontiguousarray(priors, np.float32).view(np.int32)
         return (
-            *(self.forest, self.roots, self.options, self.nodes, self.per_tree, self._spare, self._asked),
-            Answers(bits, np.ascontiguousarray(values, np.float32)),
-            targets,
-            _FREE if forced is None else forced,
-            _DOWN if flag is None else flag,
-            self._waiting,
-            self._states,
+            *(self.forest, self.roots, self.options, self.nodes, self.per_tree),
+            self._spare._replace(priors=bits, values=np.ascontiguousarray(values, np.float32)),
+            *(self._asked, targets, _FREE if forced is None else forced, _DOWN if flag is None else flag),
+            *(self._waiting, self._states),
         )
 
     def _inner_arguments(
         self, targets: Ints, flag: npt.NDArray[np.uint8] | None, forced: Ints | None
     ) -> tuple[Any, ...]:
         """Return the arguments of `play_out`."""
-        rows, steps = self._waiting.steps[: self.per_tree].shape
-        room = Answers(np.empty((rows, steps), np.int32), np.empty(rows, np.float32))
         return (
-            *(self.net, self.forest, self.roots, self.options, self.nodes, self.per_tree, room, targets),
+            *(self.net, self.forest, self.roots, self.options, self.nodes, self.per_tree, targets),
             *(_FREE if forced is None else forced, _DOWN if flag is None else flag, self._waiting, self._states),
         )
 
@@ -421,6 +444,21 @@ class PuctTrees:
 _NO_ANSWER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
 _FREE = np.zeros((0, 0), np.int32)
 _DOWN = np.zeros(1, np.uint8)
+
+
+LEAST_SHARE = 0.1  # With caution, the least visits of the best step as a share of those of the most visited one
+
+
+def best_of(tries: Ints, worth: npt.NDArray[np.float64], caution: float) -> int:
+    """Return the place of the best of some steps, see `PuctOptions.caution`.
+
+    Of the most visited ones it is that with the largest sum of values; further ties go to the first.
+    """
+    if caution > 0.0:
+        seen = np.flatnonzero(tries >= max(1.0, LEAST_SHARE * tries.max()))
+        return int(seen[np.argmax(worth[seen] / tries[seen] - caution / np.sqrt(tries[seen]))])
+    most = np.flatnonzero(tries == tries.max())
+    return int(most[np.argmax(worth[most])])
 
 
 def sample_step(steps: Ints, visits: Ints, rng: np.random.Generator, temperature: float = 1.0) -> int:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, copy_state, initial_state, to_play
+from pipeline_src.games.amazons import COLOUR, EMPTY, AmazonsState, initial_state
+from pipeline_src.games.rules import copy_state, to_play
 from pipeline_src.jit import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
 from pipeline_src.systems.amazons_net.encode import PLANES, encode_planes, planes_need
@@ -93,7 +94,7 @@ class AmazonsNetEvaluator:
         self.nets.check_board(height, width)
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002
-        """See `search.mcts.puct.Puct.needs`."""
+        """See `search.mcts.puct_search.Puct.needs`."""
         return self.nets.needs()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

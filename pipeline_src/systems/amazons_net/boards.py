@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import move, replay
-from pipeline_src.games.amazons.board import BLACK, EMPTY, WHITE, to_play
+from pipeline_src.games.amazons import BLACK, EMPTY, WHITE, move, replay
+from pipeline_src.games.rules import to_play
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord

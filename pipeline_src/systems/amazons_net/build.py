@@ -23,8 +23,17 @@ from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, format_move, initial_state
-from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
+from pipeline_src.games.amazons import (
+    ARROW,
+    BLACK,
+    WHITE,
+    AmazonsState,
+    format_move,
+    initial_state,
+    legal,
+    move_amazon,
+    shoot,
+)
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import (
     MANIFEST,

@@ -15,18 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import (
-    ARROW,
-    BLACK,
-    COLOUR,
-    EMPTY,
-    WHITE,
-    format_square,
-    from_board,
-    from_fen,
-    to_fen,
-    to_play,
-)
+from pipeline_src.games.amazons import ARROW, BLACK, COLOUR, EMPTY, WHITE, format_square, from_board, from_fen, to_fen
+from pipeline_src.games.rules import to_play
 from pipeline_src.jit import Need, njit
 
 AMAZONS = 4  # Planes of F: the amazons a side has

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes
-from pipeline_src.games.amazons import has_turn
-from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
+from pipeline_src.games.amazons import COLOUR, AmazonsState, has_turn, to_fen
+from pipeline_src.games.rules import to_play
 from pipeline_src.jit import Need
 from pipeline_src.players.amazons.basic import ClosingFirst
 from pipeline_src.players.packaged import INT8
@@ -25,7 +25,7 @@ from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     Floats,

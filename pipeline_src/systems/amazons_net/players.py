@@ -13,8 +13,8 @@ from pipeline_src.players.searching import Nodes
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 
 if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer

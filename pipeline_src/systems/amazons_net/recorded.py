@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row
-from pipeline_src.games.amazons.board import COLOUR, AmazonsState, format_move, from_board
+from pipeline_src.games.amazons import COLOUR, AmazonsState, format_move, from_board
 from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
 PHASES = (0, 20, 50)

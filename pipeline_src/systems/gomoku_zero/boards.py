@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 from pipeline_src.project.params import load_part, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord

@@ -18,7 +18,7 @@ from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import FILES
+from pipeline_src.games.gomoku import FILES
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.parquet import write_records

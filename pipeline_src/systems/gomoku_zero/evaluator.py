@@ -17,20 +17,16 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, stamp, written_aside
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import FIRST, PLY, SIDE, GomokuState
+from pipeline_src.games.gomoku import FIRST, PLY, SIDE, GomokuState, from_board
+from pipeline_src.games.kernels import stack
 from pipeline_src.jit import Need, njit
 from pipeline_src.learning.onnx_session import open_session, with_int8
-from pipeline_src.search.gomoku.line_net import (
-    TABLE,
-    LineNet,
-    LineTable,
-    evaluate_all,
-    make_line_net,
-    read_table,
-)
-from pipeline_src.search.mcts.puct_forest import stack
+from pipeline_src.search.gomoku.line_net import TABLE, LineNet, LineTable, evaluate_all, make_line_net, read_table
 from pipeline_src.systems.gomoku_zero.params import ModelInfo
+
+if TYPE_CHECKING:
+    from pipeline_src.systems.gomoku_zero.models import ZeroModel
+
 
 # Input planes of the self-play nets, and the priors that a search reads from a net's output.
 #
@@ -48,8 +44,6 @@ from pipeline_src.systems.gomoku_zero.params import ModelInfo
 #
 # Source: Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), methods, "neural network
 # architecture"; Li et al. take P = 5, hence 11 planes.
-
-
 Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 
@@ -286,9 +280,6 @@ def random_planes(info: ModelInfo, count: int = CALIBRATION_POSITIONS) -> npt.ND
     return planes
 
 
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.models import ZeroModel
-
 Ints = npt.NDArray[np.int32]
 
 
@@ -399,7 +390,7 @@ class LineEvaluator:
         return self._nets[size]
 
     def twin(self) -> "LineEvaluator":
-        """See `search.mcts.puct.Crew`."""
+        """See `search.mcts.puct_search.Crew`."""
         return LineEvaluator(self._made)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:

@@ -18,9 +18,9 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.jit import njit
 from pipeline_src.project.params import Count
-from pipeline_src.search.gomoku.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.search.gomoku.line_net import (
     CHANNELS,
+    COUNT,
     DIRECTIONS,
     HIDDEN,
     LARGEST,
@@ -29,6 +29,12 @@ from pipeline_src.search.gomoku.line_net import (
     POOLED,
     SCALE,
     LineTable,
+    add,
+    larger,
+    load,
+    splat,
+    store,
+    where_positive,
     windows,
 )
 from pipeline_src.systems.gomoku_zero.params import LinesParams, NetShape, PlainParams, ResidualParams

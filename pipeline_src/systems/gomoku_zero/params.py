@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, parse_variant
+from pipeline_src.games.gomoku import MAX_SIDE, MIN_SIDE, parse_variant
 from pipeline_src.learning.devices import MixedPrecision
 from pipeline_src.project.params import (
     PARAMS_FILE,

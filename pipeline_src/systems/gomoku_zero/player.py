@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import MAX_SIDE, PLY, GomokuState, format_variant, parse_variant
+from pipeline_src.games.gomoku import MAX_SIDE, PLY, GomokuState, format_variant, parse_variant
 from pipeline_src.jit import Need
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import PackagedNet, nets_by_board
@@ -20,8 +20,8 @@ from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.limits import Limit, OnInfo
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import BackendName, make_evaluator
 from pipeline_src.systems.gomoku_zero.params import ModelInfo

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.board import GomokuState, format_variant, parse_variant
+from pipeline_src.games.gomoku import GomokuState, format_variant, parse_variant
 from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku.lines import LINES

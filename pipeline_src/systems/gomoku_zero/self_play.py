@@ -21,15 +21,15 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.game import Game
-from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.games.gomoku.moves import legal
+from pipeline_src.games.gomoku import GomokuState, legal
+from pipeline_src.games.kernels import stack
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import MANIFEST, ArrayFolder, ArrayStream
 from pipeline_src.parallel import Parallel
 from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.gumbel import GumbelTrees
-from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import even, open_evaluator, plane_count, prepare_model, zero_planes
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuSelfPlay, Setting

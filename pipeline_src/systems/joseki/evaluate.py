@@ -18,7 +18,7 @@ from pipeline_src.arena.score import Score, clustered_rate, rate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go import initial_state, play_actions
-from pipeline_src.games.go.board import copy_state
+from pipeline_src.games.rules import copy_state
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import each_record
 from pipeline_src.records.record import GameRecord

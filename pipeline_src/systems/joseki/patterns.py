@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.board import SIDE as TO_PLAY
-from pipeline_src.games.go.board import STANDARD_KOMI, GoState, format_variant, parse_variant
-from pipeline_src.games.go.moves import copy_into, legal, play
+from pipeline_src.games.go import SIDE as TO_PLAY
+from pipeline_src.games.go import STANDARD_KOMI, GoState, copy_into, format_variant, initial_state, legal, parse_variant
+from pipeline_src.games.kernels import play
 from pipeline_src.jit import njit
 from pipeline_src.records.record import GameRecord
 

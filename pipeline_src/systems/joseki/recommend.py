@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.go import FILES, format_move, is_legal
-from pipeline_src.games.go.board import SIDE as TO_PLAY
-from pipeline_src.games.go.board import GoState
+from pipeline_src.games.go import FILES, GoState, format_move, is_legal
+from pipeline_src.games.go import SIDE as TO_PLAY
 from pipeline_src.jit import njit
 from pipeline_src.report.board_picture import BoardPicture, star_points
 from pipeline_src.systems.joseki.library import Ints, Library, key_slot

@@ -18,9 +18,8 @@ from sgfmill import sgf_grammar
 from pipeline_src import streams
 from pipeline_src.arena.journal import Journal, each_kept, stage_journal
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.board import SIDE, GoState
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import SIDE, GoState, initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame

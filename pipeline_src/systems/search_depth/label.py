@@ -26,7 +26,7 @@ from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons import AmazonsState
 from pipeline_src.games.kernels import outcome
 from pipeline_src.learning.arrays import DiskRows
 from pipeline_src.parallel import Parallel

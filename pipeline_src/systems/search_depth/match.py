@@ -32,7 +32,7 @@ from pipeline_src.arena.score import Score, clustered_mean
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, write_json, write_table
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import COLOUR, EMPTY
+from pipeline_src.games.amazons import COLOUR, EMPTY
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.evaluation import AmazonsEngine

@@ -37,8 +37,7 @@ from torch import Tensor, nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
-from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import buffers, count_turns
+from pipeline_src.games.amazons import AmazonsState, buffers, count_turns
 from pipeline_src.learning.torch_state import SameConv2d, save_torch
 from pipeline_src.systems.search_depth.positions import Inputs, depth_planes
 

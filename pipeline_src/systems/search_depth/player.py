@@ -16,10 +16,10 @@ import numpy.typing as npt
 from pydantic import model_validator
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons import legal_actions
-from pipeline_src.games.amazons.board import EMPTY, AmazonsState, copy_state
-from pipeline_src.games.amazons.board import to_play as side_to_play
-from pipeline_src.games.kernels import copy_into, max_steps, outcome, play_step, to_play, write_steps
+from pipeline_src.games.amazons import EMPTY, AmazonsState, legal_actions
+from pipeline_src.games.kernels import below, copy_into, max_steps, outcome, play_step, seeded, to_play, write_steps
+from pipeline_src.games.rules import copy_state
+from pipeline_src.games.rules import to_play as side_to_play
 from pipeline_src.jit import Need, njit
 from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.players.amazons.searches import EngineOptions
@@ -27,10 +27,19 @@ from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.project.params import Count, NonNegative, Positive, Whole
 from pipeline_src.search.amazons.endgame import closing_turn
-from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
 from pipeline_src.search.evaluator import evaluate
-from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchResult
-from pipeline_src.search.mcts.xorshift import below, seeded
+from pipeline_src.search.limits import (
+    GAME_PLIES,
+    LAG_MS,
+    SHARE,
+    Clock,
+    Limit,
+    OnInfo,
+    Searcher,
+    SearchResult,
+    expected_plies,
+    movetime_ms,
+)
 
 # `SquareSearch`: the depth at which a small tree search passes through each square, the input of the depth nets.
 #

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.games.amazons.board import ARROW, COLOUR
+from pipeline_src.games.amazons import ARROW, COLOUR
 from pipeline_src.learning.arrays import (
     MANIFEST,
     TEST,

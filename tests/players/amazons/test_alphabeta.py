@@ -5,7 +5,7 @@ from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, Limit
-from tests.search.clocks import least_seconds
+from tests.search.references import least_seconds
 
 
 def make(text):

@@ -1,7 +1,6 @@
 import numpy as np
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer, one_ply_values
 from pipeline_src.search.amazons.evaluation import make_evaluator, value_of
 from tests.players.positions import positions, random_states
@@ -32,6 +31,6 @@ def test_noise_uses_the_games_generator():
 
 
 def test_random_takes_every_turn_sometimes():
-    state = board.from_fen("Q2/3/2q w")
+    state = amazons.from_fen("Q2/3/2q w")
     chosen = RandomPlayer().choose(positions([state] * 600))
     assert set(chosen) == set(amazons.legal_actions(state).tolist())

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.records.littlegolem.amazons import parse_text, read_amazons, site_variant, split_records, write_record
 from pipeline_src.records.rejects import RecordError
 from tests.records.amazons_games import HEADER, game_records, random_game, record_of
@@ -47,7 +46,7 @@ def test_resignation_at_once():
 
 def test_final_position_gives_the_winner():
     actions, state = random_game(3)
-    nodes = ";".join(f"{'WB'[ply % 2]}[{board.format_move(a)}]" for ply, a in enumerate(actions))
+    nodes = ";".join(f"{'WB'[ply % 2]}[{amazons.format_move(a)}]" for ply, a in enumerate(actions))
     game = read(nodes)
     assert not game.resigned
     assert game.winner == amazons.winner(state) is not None
@@ -55,7 +54,7 @@ def test_final_position_gives_the_winner():
 
 def test_variant_is_found_by_legality_of_moves():
     cross, _ = random_game(5, 30, "cross")
-    nodes = ";".join(f"{'WB'[ply % 2]}[{board.format_move(a)}]" for ply, a in enumerate(cross))
+    nodes = ";".join(f"{'WB'[ply % 2]}[{amazons.format_move(a)}]" for ply, a in enumerate(cross))
     assert read(nodes).variant == read(nodes, "cross").variant == "cross"
     assert read("W[d1-d5/d6]").variant == "standard"  # legal from either start
     assert read("W[d1-d5/d6]", "cross").variant == "cross"
@@ -110,7 +109,7 @@ def test_first_illegal_turn_is_located(seed, plies, action, data):
     _, before = random_game(seed, at)
     assume(not amazons.is_legal(before, action))
     changed = [*actions[:at], action, *actions[at + 1 :]]
-    nodes = ";".join(f"{'WB'[ply % 2]}[{board.format_move(a)}]" for ply, a in enumerate(changed))
+    nodes = ";".join(f"{'WB'[ply % 2]}[{amazons.format_move(a)}]" for ply, a in enumerate(changed))
     with pytest.raises(RecordError) as caught:
         read(nodes, "standard")
     assert caught.value.reason in ("illegal_move", "contradiction")

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
 from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game, write_record
 from pipeline_src.records.raw import RESULTS, RawGame, Seat
 from pipeline_src.records.rejects import REASONS, Reject
@@ -137,11 +136,11 @@ def check(game, result):
         assert 0 < len(result.detail) < 150
         return
     record = result.record
-    state = board.initial_state(10, record.variant)
+    state = amazons.initial_state(10, record.variant)
     for action in record.actions:
         assert amazons.is_legal(state, action)
         state = amazons.play(state, action)
-        assert re.sub("[-/]", "", board.format_move(action)).encode() in re.sub(rb"[-/(]", b"", game.body.lower())
+        assert re.sub("[-/]", "", amazons.format_move(action)).encode() in re.sub(rb"[-/(]", b"", game.body.lower())
     mover = "first" if len(record.actions) % 2 else "second"
     assert record.winner in ("first", "second")
     assert amazons.winner(state) in (None, record.winner)
@@ -195,7 +194,7 @@ def test_the_real_games():
     folder = DATA / "littlegolem_amazons"
     full = read_game(raw((folder / "game2328640.reconstructed.txt").read_bytes()), Usable(20, ("standard",)))
     assert (full.record.winner, full.evidence, len(full.record.actions)) == ("second", "resignation", 72)
-    assert (full.record.first_name, board.format_move(full.record.actions[71])) == ("Hippolyta_1_c", "a2-b2/a2")
+    assert (full.record.first_name, amazons.format_move(full.record.actions[71])) == ("Hippolyta_1_c", "a2-b2/a2")
     stops = read_game(raw((folder / "ggpzero_fixture.verbatim.txt").read_bytes()), ALL)
     assert (stops.reason, stops.ply) == ("unfinished", 11)
     decided = raw((folder / "ggpzero_fixture.verbatim.txt").read_bytes(), seats=(Seat(1, "gzero_bot", "won"),))

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import ready
 from pipeline_src.search.alphabeta import AlphaBeta, Options
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
-from tests.search.clocks import least_seconds
-from tests.search.references import copy, negamax, ranked, solve
+from tests.search.references import least_seconds, negamax, ranked, solve
 
 FULL = Options(widths=(0,), table_mb=1)
 SMALL = [
@@ -54,8 +53,8 @@ def same(one, other):
 
 @pytest.mark.parametrize("fen", SMALL)
 def test_tiny_boards_have_results_of_exhaustive_search(fen):
-    state = board.from_fen(fen)
-    exact = solve(copy(state), {})
+    state = amazons.from_fen(fen)
+    exact = solve(copy_state(state), {})
     result = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=20))
     assert np.sign(result.value) == np.sign(exact)
     assert abs(result.value) > 8000
@@ -66,10 +65,10 @@ def test_tiny_boards_have_results_of_exhaustive_search(fen):
 @pytest.mark.parametrize("options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False)])
 @pytest.mark.parametrize("fen", SMALL[:6])
 def test_values_at_each_depth_equal_search_without_cuts(fen, options):
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     for depth in (1, 2, 3):
         result = AlphaBeta(make_evaluator(), options).search(state, Limit(depth=depth))
-        assert result.value == pytest.approx(negamax(copy(state), make_evaluator(), depth), abs=1e-3)
+        assert result.value == pytest.approx(negamax(copy_state(state), make_evaluator(), depth), abs=1e-3)
 
 
 NARROW = {"widths": (1,), "breadth": 1, "inner_breadth": 1, "futility": 0.0, "table_mb": 1}
@@ -78,8 +77,8 @@ NARROW = {"widths": (1,), "breadth": 1, "inner_breadth": 1, "futility": 0.0, "ta
 def test_narrow_search_claims_only_proven_results():
     beliefs = 0
     for fen in SMALL:
-        state = board.from_fen(fen)
-        exact = solve(copy(state), {})
+        state = amazons.from_fen(fen)
+        exact = solve(copy_state(state), {})
         value = AlphaBeta(make_evaluator(), Options(**NARROW)).search(state, Limit(depth=20)).value
         assert abs(value) < 100 or np.sign(value) == np.sign(exact)
         careless = AlphaBeta(make_evaluator(), Options(**NARROW, proofs=False)).search(state, Limit(depth=20)).value
@@ -91,7 +90,7 @@ def test_two_plies_at_full_width_consider_all_replies():
     """On the big board, from rank alone; late enough that all the replies are soon counted."""
     state = after(46)
     evaluator, values = make_evaluator(), {}
-    actions, _ = ranked(copy(state), evaluator)
+    actions, _ = ranked(copy_state(state), evaluator)
     for action in actions:
         reply = amazons.play(state, action)
         values[action] = -max(ranked(reply, evaluator)[1]) if amazons.winner(reply) is None else 9999.0
@@ -103,7 +102,7 @@ def test_two_plies_at_full_width_consider_all_replies():
 @pytest.mark.parametrize("plies", [0, 20, 40])
 def test_one_ply_is_the_best_one_ply_value(plies):
     state = after(plies)
-    actions, values = ranked(copy(state), make_evaluator())
+    actions, values = ranked(copy_state(state), make_evaluator())
     result = AlphaBeta(make_evaluator()).search(state, Limit(depth=1))
     assert result.value == max(values)
     assert values[actions.index(result.action)] == result.value
@@ -122,7 +121,7 @@ def test_the_same_search_gives_the_same_result_whatever_came_before(start):
 
 
 def test_position_is_unchanged(start):
-    kept = copy(start)
+    kept = copy_state(start)
     AlphaBeta(make_evaluator()).search(start, Limit(nodes=5_000))
     for array, before in zip(start, kept, strict=True):
         np.testing.assert_array_equal(array, before)
@@ -200,7 +199,7 @@ def test_interrupted_search_answers_with_its_proof():
 
 
 def test_single_action_is_played_at_once_on_time_only():
-    state = board.from_fen("Q*q3/1*4/**4/6/6/6 w")
+    state = amazons.from_fen("Q*q3/1*4/**4/6/6/6 w")
     assert len(amazons.legal_actions(state)) == 1
 
     def search():
@@ -258,7 +257,7 @@ def test_several_lines_of_an_interrupted_search_have_one_depth():
 
 
 def test_no_more_lines_than_actions():
-    state = board.from_fen("Q1q/*2/1*1/2* w")
+    state = amazons.from_fen("Q1q/*2/1*1/2* w")
     actions = len(amazons.legal_actions(state))
     found = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=3, lines=50))
     assert 0 < actions < 50

@@ -1,3 +1,5 @@
+"""TODO."""
+
 import random
 from functools import cache
 from typing import NamedTuple
@@ -5,12 +7,140 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from pipeline_src.games import amazons, kernels
+from pipeline_src.games import amazons as board
 from pipeline_src.games import amazons as turns
-from pipeline_src.games.amazons import board
+from pipeline_src.games.kernels import stack
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
+from pipeline_src.search.amazons import endgame as fill
+from pipeline_src.search.amazons.endgame import endgame_scratch
+from pipeline_src.search.amazons.settling import UNSURE, SettlingEvaluator
 from pipeline_src.search.evaluator import WIN
-from tests.search.amazons.test_endgame_fill import filling_number
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
+from tests.players.positions import random_states
+
+WAYS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
+
+
+def seen(square, free):
+    """Squares on queen lines through free squares."""
+    for dr, dc in WAYS:
+        r, c = square[0] + dr, square[1] + dc
+        while (r, c) in free:
+            yield r, c
+            r, c = r + dr, c + dc
+
+
+def filling_number(free, amazons, guards=frozenset()):
+    """Most turns running by trying every line."""
+
+    @cache
+    def most(free, amazons, guards):
+        best = 0
+        for amazon in amazons:
+            for to in seen(amazon, free):
+                left = free - {to} | {amazon}
+                for arrow in seen(to, left):
+                    if amazon in guards and arrow != amazon:
+                        continue
+                    after = most(left - {arrow}, amazons - {amazon} | {to}, guards - {amazon})
+                    best = max(best, 1 + after)
+        return best
+
+    return most(frozenset(free), frozenset(amazons), frozenset(guards))
+
+
+def words(squares, width):
+    """A set of squares (row, column) as two words."""
+    bits = sum(1 << (r * (width + 1) + c) for r, c in squares)
+    return np.uint64(bits & (1 << 64) - 1), np.uint64(bits >> 64)
+
+
+def region(rng, most_empty, far=False):
+    """A random shape on a board of 4x4 to 6x6: (free squares, amazons, width), the squares joined or nearly so."""
+    height, width = rng.integers(4, 7, 2)
+    offset = (10 - height, 0) if far else (0, 0)
+    amazons = int(rng.integers(1, 3))
+    size = int(rng.integers(2, most_empty + 1)) + amazons
+    start = (int(rng.integers(height)), int(rng.integers(width)))
+    squares = [start]
+    while len(squares) < size:
+        r, c = squares[rng.integers(len(squares))]
+        dr, dc = WAYS[rng.integers(8)]
+        step = int(rng.integers(1, 3)) if rng.random() < 0.1 else 1
+        r, c = r + dr * step, c + dc * step
+        if 0 <= r < height and 0 <= c < width and (r, c) not in squares:
+            squares.append((r, c))
+    squares = [(r + int(offset[0]), c) for r, c in squares]
+    rng.shuffle(squares)
+    squares = [(int(r), int(c)) for r, c in squares]
+    return set(squares[amazons:]), set(squares[:amazons]), 10 if far else int(width)
+
+
+def counted(free, amazons, guards, width, nodes, scratch):
+    return fill.most_turns(
+        *words(free | amazons, width),
+        *words(amazons, width),
+        *words(guards, width),
+        width + 1,
+        nodes,
+        scratch,
+    )
+
+
+def after(turn, free, amazons, width):
+    """The region after a turn in bit numbers, which must be legal."""
+    start, to, arrow = (divmod(bit, width + 1) for bit in (turn >> 14, turn >> 7 & 127, turn & 127))
+    assert start in amazons
+    assert to in set(seen(start, free))
+    left = free - {to} | {start}
+    assert arrow in set(seen(to, left))
+    return left - {arrow}, amazons - {start} | {to}
+
+
+@pytest.mark.parametrize(("seed", "guarded", "far"), [(0, False, False), (1, True, False), (2, True, True)])
+def test_counts_are_those_of_trying_every_line(seed, guarded, far):
+    rng, scratch = np.random.default_rng(seed), endgame_scratch()
+    defective = 0
+    for _ in range(200):
+        free, amazons, width = region(rng, 6, far)
+        guards = {a for a in amazons if rng.random() < 0.5} if guarded else set()
+        true = filling_number(free, amazons, guards)
+        least, most, turn = counted(free, amazons, guards, width, 100_000, scratch)
+        assert least == most == true
+        defective += true < len(free)
+        assert (turn < 0) == (true == 0)
+        if turn >= 0:
+            left, now = after(turn, free, amazons, width)
+            assert filling_number(left, now, guards & now) == true - 1
+    assert defective > 10  # so the shapes are not all easy
+
+
+def test_bounds_hold_where_nodes_run_out():
+    rng, scratch = np.random.default_rng(3), endgame_scratch()
+    open_ended = 0
+    for _ in range(200):
+        free, amazons, width = region(rng, 6)
+        least, most, turn = counted(free, amazons, set(), width, 3, scratch)
+        true = filling_number(free, amazons)
+        assert least <= true <= most
+        open_ended += least < most
+        if turn >= 0:
+            left, now = after(turn, free, amazons, width)
+            assert filling_number(left, now) >= least - 1
+    assert open_ended > 5
+
+
+def test_an_open_field_is_filled_whole():
+    free = {(r, c) for r in range(5) for c in range(6)} - {(0, 0)}
+    assert counted(free, {(0, 0)}, set(), 6, 100, endgame_scratch())[:2] == (29, 29)
+
+
+def test_a_field_that_holds_no_amazon_counts_nothing():
+    assert counted({(0, 0), (0, 1)}, {(3, 3)}, set(), 6, 100, endgame_scratch()) == (0, 0, -1)
 
 
 @cache
@@ -153,3 +283,44 @@ def settle_held(state, holder):
 def test_an_evaluator_can_hold_the_scratch_space():
     state = board.from_fen("Q3/4/****/q3 w")
     assert settle_held(state, Holder(endgame.endgame_scratch(1))) == (True, WIN - 1000 + 7 - 3 - 0.5)
+
+
+# Counting together with the net: decided endings are certain in the tree.
+
+
+def even(value):
+    """An evaluator that knows nothing: equal priors, and one value for all."""
+
+    def evaluate(states, steps, counts):
+        priors = np.repeat(1 / counts[:, None], steps.shape[1], 1).astype(np.float32)
+        return priors, np.full(len(counts), value, np.float32)
+
+    return evaluate
+
+
+def asked(state):
+    steps = np.zeros((1, kernels.max_steps(state)), np.int32)
+    return stack(state, 1), steps, np.array([kernels.write_steps(state, steps[0])], np.int32)
+
+
+def test_a_counted_ending_replaces_the_value_in_both_directions():
+    settling = SettlingEvaluator(even(0.25), amazons=1)
+    for side, expected in (("w", 1), ("b", -1)):  # 7 squares against 3
+        assert settling(*asked(amazons.from_fen(f"Q3/4/****/q3 {side}")))[1].tolist() == [expected]
+
+
+def test_open_position_keeps_net_value_and_is_never_certain():
+    (state,) = random_states(1, 6)
+    for value, expected in ((0.25, 0.25), (1.0, UNSURE), (-1.0, -UNSURE)):
+        priors, values = SettlingEvaluator(even(value))(*asked(state))
+        assert values.tolist() == [np.float32(expected)]
+        np.testing.assert_array_equal(priors, even(value)(*asked(state))[0])
+
+
+def test_search_proves_win_that_counting_sees_turns_later():
+    state = amazons.from_fen("Q3/4/*2*/q3 w")
+    puct = Puct(SettlingEvaluator(even(0.0), amazons=1), PuctOptions(solve=True), nodes=1 << 12, per_tree=4)
+    found = puct.search(state, Limit(nodes=2000))
+    assert found.value == 1
+    assert amazons.is_legal(state, found.action)
+    assert Puct(even(0.0), nodes=1 << 12, per_tree=4).search(state, Limit(nodes=2000)).value < 1

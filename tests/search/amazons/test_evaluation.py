@@ -1,14 +1,147 @@
+"""TODO."""
+
 import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
-from pipeline_src.games.amazons.moves import buffers
+from pipeline_src.games import amazons as board
+from pipeline_src.games import amazons as turns
+from pipeline_src.games.amazons import buffers
 from pipeline_src.search import evaluator as generic
-from pipeline_src.search.amazons.evaluation import PARITY, AmazonsEngine, Phase, make_evaluator, rank_all, value_of
+from pipeline_src.search.amazons.evaluation import (
+    BOTH,
+    FIRST,
+    NOBODY,
+    PARITY,
+    SECOND,
+    AmazonsEngine,
+    Phase,
+    make_evaluator,
+    rank_all,
+    territory,
+    value_of,
+)
 from pipeline_src.search.amazons.terms import LANES, terms
 from pipeline_src.search.evaluator import WIN
-from tests.search.amazons.reference import games, slow_terms
+
+
+def positions(count):
+    rng = np.random.default_rng(5)
+    for number in range(count):
+        state = amazons.initial_state(10, amazons.VARIANTS[number % 2])
+        for _ in range(int(rng.integers(60))):
+            if amazons.winner(state) is not None:
+                break
+            state = amazons.play(state, int(rng.choice(amazons.legal_actions(state))))
+        yield state
+
+
+@pytest.mark.parametrize("tempo", [0.0, 0.25])
+def test_owners_sum_up_to_the_terms_of_the_evaluation(tempo):
+    for state in positions(30):
+        found, sign = terms(state, tempo), 1 if amazons.to_play(state) == 0 else -1
+        for owners, term in zip(territory(state), (found.t1, found.t2), strict=True):
+            lead = int((owners == FIRST).sum()) - int((owners == SECOND).sum())
+            assert sign * lead + tempo * int((owners == BOTH).sum()) == pytest.approx(term)
+
+
+def test_enclosed_or_occupied_squares_have_no_owner():
+    state = amazons.from_fen("Q**/***/**q w")
+    assert not territory(state).queen.any()
+    state = amazons.from_fen("Q1*/***/*1q w")
+    owners = territory(state)
+    assert owners.queen.tolist() == owners.king.tolist() == [0, SECOND, 0, 0, 0, 0, 0, FIRST, 0]
+    assert NOBODY == 0
+
+
+# The terms of the Amazons evaluation square by square, slow and obvious; and positions to try them on.
+
+
+FAR = 999
+RAYS = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
+
+
+def look(empty, r, c, dr, dc):
+    """Empty squares from (r, c) on in a direction, up to the first that is not."""
+    seen = []
+    while 0 <= r + dr < empty.shape[0] and 0 <= c + dc < empty.shape[1] and empty[r + dr, c + dc]:
+        r, c = r + dr, c + dc
+        seen.append((r, c))
+    return seen
+
+
+def distances(empty, amazons, queen):
+    """Moves needed to each square, breadth first; FAR where there is no way."""
+    found = np.full(empty.shape, FAR)
+    frontier, steps = amazons, 0
+    while frontier:
+        steps, reached = steps + 1, []
+        for r, c in frontier:
+            for dr, dc in RAYS:
+                for square in look(empty, r, c, dr, dc)[: None if queen else 1]:
+                    if found[square] == FAR:
+                        found[square] = steps
+                        reached.append(square)
+        frontier = reached
+    return found
+
+
+def mobility(empty, amazons, reached):
+    """Of one side; ``reached`` are the squares that the other side reaches."""
+    padded = np.pad(empty, 1)
+    total = 0.0
+    for r, c in amazons:
+        for dr, dc in RAYS:
+            for distance, (y, x) in enumerate(look(empty, r, c, dr, dc), 1):
+                if reached[y, x]:
+                    total += 2.0**-distance * padded[y : y + 3, x : x + 3].sum() - 2.0**-distance
+    return total
+
+
+def enclosed(shared, amazons):
+    """Of one side; ``shared`` are the squares that both sides reach."""
+    padded = np.pad(shared, 1)
+    beside = [padded[r : r + 3, c : c + 3].sum() for r, c in amazons]
+    return beside.count(0) + beside.count(1) / 4
+
+
+def slow_terms(state, tempo):
+    """t1, t2, c1, c2, w, m, e."""
+    empty, width = state.board == board.EMPTY, state.board.shape[1]
+    sides = [[divmod(int(s), width) for s in row if s >= 0] for row in state.amazons]
+    own, other = sides[board.to_play(state)], sides[1 - board.to_play(state)]
+    territory = []
+    for queen in (True, False):
+        a, b = distances(empty, own, queen), distances(empty, other, queen)
+        territory.append((a < b).sum() - 1.0 * (a > b).sum() + tempo * ((a == b) & (a < FAR)).sum())
+        if queen:
+            both = (a < FAR) & (b < FAR)
+            c1 = 2 * ((2.0**-a)[a < FAR].sum() - (2.0**-b)[b < FAR].sum())
+            w = (2.0 ** -np.abs(a - b))[both].sum()
+            m = mobility(empty, own, b < FAR) - mobility(empty, other, a < FAR)
+            e = enclosed(both, own) - enclosed(both, other)
+        else:
+            c2 = np.clip((b - a) / 6, -1, 1).sum()
+    return (*territory, c1, c2, w, m, e)
+
+
+def games(size, count, greedy, seed):
+    """Positions of random games (``greedy``: games one ply deep from four random plies), the last ones finished."""
+    rng, evaluator = np.random.default_rng([seed, size]), make_evaluator()
+    for _ in range(count):
+        state = board.initial_state(size)
+        yield state
+        while turns.has_turn(state):
+            actions = turns.legal_actions(state)
+            if greedy and state.turn[2] >= 4:
+                values = np.empty(4 * 35 * 35 + 9, np.float32)
+                rank_all(state, evaluator, np.empty(values.size, np.int32), values)
+                action = actions[np.argmax(values[: actions.size])]
+            else:
+                action = rng.choice(actions)
+            state = turns.play(state, int(action))
+            yield state
+
 
 SNAKE = "Q9/*********1/10/1*********/10/*********1/10/1*********/10/*********q w"
 
@@ -43,8 +176,8 @@ def slow_value(state, engine):
 
 def test_start_position_has_the_known_terms():
     expected = (9.6, 3.2, 0.0, 0.0, 70.0, 0.0, 0.0)
-    assert slow_terms(board.initial_state(), 0.2) == pytest.approx(expected)
-    assert terms(board.initial_state(), 0.2) == pytest.approx(expected)
+    assert slow_terms(amazons.initial_state(), 0.2) == pytest.approx(expected)
+    assert terms(amazons.initial_state(), 0.2) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -52,14 +185,14 @@ def test_start_position_has_the_known_terms():
 def test_terms_against_the_slow_reference(size, count, greedy):
     checked = 0
     for state in games(size, count, greedy, 1):
-        assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9), board.to_fen(state)
+        assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9), amazons.to_fen(state)
         checked += 1
     assert checked > 100
 
 
 @pytest.mark.parametrize("fen", [SNAKE, "Q1*q/4/**2/q2Q b", "Q*q/***/3 w", "3/1Q1/3 w", "3/1Q1/3 b", "Q9/q9/10 w"])
 def test_long_ways_closed_areas_and_few_amazons(fen):
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9)
     check_children(state, AmazonsEngine())
     check_children(state, MOBILE)
@@ -72,7 +205,7 @@ def check_children(state, engine, every=1):
     for i in range(0, len(actions), every):
         child = amazons.play(state, int(actions[i]))
         assert values[i] == -np.float32(generic.evaluate(child, evaluator))
-        assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), board.to_fen(child)
+        assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), amazons.to_fen(child)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +257,7 @@ def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
         moves, before = np.unique(actions // squares), {}
         for move in moves.tolist():
             shot = amazons.play(state, move * squares + move // squares)  # back at the square it came from
-            shot.board.flat[move // squares] = board.EMPTY
+            shot.board.flat[move // squares] = amazons.EMPTY
             before[move] = -slow_value(shot, AmazonsEngine())
         some, found = np.empty(actions.size + 9, np.int32), np.empty(actions.size + 9, np.float32)
         n, looked = generic.shortlist(state, evaluator, breadth, some, found, np.inf)
@@ -140,7 +273,7 @@ def test_shortlist_has_turns_of_moves_best_before_their_arrow(breadth):
 
 
 def test_a_turn_that_leaves_the_opponent_none_wins():
-    state = board.from_fen("q*2/**2/4/3Q w")
+    state = amazons.from_fen("q*2/**2/4/3Q w")
     evaluator = make_evaluator()
     actions, values = ranked(state, evaluator)
     assert (values == WIN).all()
@@ -154,12 +287,12 @@ def test_closed_areas_are_worth_the_squares_and_half_a_move():
     even, behind = "Q1*1q w", "Q1*2q w"
     for text, value in ((even, -0.5), (behind, -1.5), (behind[:-1] + "b", 0.5)):
         rank, side = text.split()
-        state = board.from_fen(f"{rank}/{'*' * (6 if '2' in rank else 5)}/{'*' * (6 if '2' in rank else 5)} {side}")
+        state = amazons.from_fen(f"{rank}/{'*' * (6 if '2' in rank else 5)}/{'*' * (6 if '2' in rank else 5)} {side}")
         assert value_of(state, evaluator) == pytest.approx(value)
 
 
 def test_position_and_arrays_are_left_as_they_were():
-    state = board.initial_state(6)
+    state = amazons.initial_state(6)
     before = [array.copy() for array in state]
     _, actions = buffers(state)
     rank_all(state, make_evaluator(), actions, np.empty(actions.size, np.float32))

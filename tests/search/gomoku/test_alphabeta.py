@@ -7,12 +7,13 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.rules import copy_state
 from pipeline_src.search.alphabeta import AlphaBeta, Options
 from pipeline_src.search.gomoku.evaluation import LOST, make_evaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.minimax import Minimax
-from tests.search.gomoku.positions import cells, position, random_states
-from tests.search.references import copy, negamax
+from tests.search.gomoku.references import cells, position, random_states
+from tests.search.references import negamax
 
 FULL = Options(widths=(0,), reduce_after=0, table_mb=1, killers=2, inner_killers=1)
 
@@ -176,7 +177,7 @@ def test_searches_agree_at_each_depth_with_plain_search(size, variant, depth):
         values = {searcher.search(state, Limit(depth=depth)).value for searcher in searchers}
         assert len(values) == 1
         if i < 4 and len(gomoku.legal_actions(state)) < 40:
-            assert values.pop() == pytest.approx(negamax(copy(state), make_evaluator(), depth))
+            assert values.pop() == pytest.approx(negamax(copy_state(state), make_evaluator(), depth))
 
 
 def test_certain_threat_has_its_value_where_losses_need_no_proof():

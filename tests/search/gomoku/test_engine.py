@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.search.gomoku import fours, pvs, threats
+from pipeline_src.search.gomoku import engine as pvs
+from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, ONE_FOUR, SURE, WINS, lift, make_lines, place
 from pipeline_src.search.limits import Limit
@@ -50,7 +51,7 @@ class Plain:
             moves = np.flatnonzero(lines.cells == 0)
         if forced or pressed:
             n = threats.write_defences(lines, other, WINS if forced else SURE, self.threats, 0)
-            n = n if forced else fours.write_cells(lines, c, ONE_FOUR, self.threats.moves, 0, n)
+            n = n if forced else threats.write_cells(lines, c, ONE_FOUR, self.threats.moves, 0, n)
             if n == 0 and ply > 0:
                 return ply + (2 if forced else 4) - pvs.WIN
             moves = np.unique(self.threats.moves[0, :n]) if n else moves
@@ -66,7 +67,7 @@ class Plain:
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4"])
 def test_the_tree_is_that_of_a_plain_search(variant):
     rng, looked, stop = np.random.default_rng(1), 0, np.zeros(1, np.uint8)
-    table, found = pvs.make_table(1), fours.make_space()
+    table, found = pvs.make_table(1), threats.make_four_space()
     for i in range(40):
         lines = make_lines(random_position(rng, 7, variant, int(rng.integers(6, 26))))
         if lines.counts[0, SURE:].any():

@@ -4,8 +4,7 @@ import pytest
 from pipeline_src.games import gomoku
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.gomoku.evaluation import LOST, TWO_CELLS, Weights, make_evaluator, rank_up_to, value_of
-from tests.search.gomoku.positions import mirrored, position, random_states
-from tests.search.gomoku.reference import value
+from tests.search.gomoku.references import mirrored, position, random_states, value
 
 WEIGHTS = Weights((40.0, 11.0, 3.5, 1.0), (3100.0, 2000.0))
 GAMES = [(9, "freestyle", 2), (9, "exact", 2), (7, "exact-4", None), (5, "freestyle-4", None), (15, "freestyle", 3)]

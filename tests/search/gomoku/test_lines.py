@@ -7,12 +7,22 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_board
-from pipeline_src.games.gomoku.board import CARO, EXACT, FREESTYLE, LINE, RENJU
-from pipeline_src.games.gomoku.moves import kind_of_line, line_through
+from pipeline_src.games.gomoku import CARO, EXACT, FREESTYLE, LINE, RENJU, from_board, kind_of_line, line_through
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku import lines as patterns
-from pipeline_src.search.gomoku.fours import only_answer
+from pipeline_src.search.gomoku.line_net import (
+    add,
+    exchange,
+    larger,
+    load,
+    load_positive,
+    multiply_add,
+    splat,
+    store,
+    total,
+)
 from pipeline_src.search.gomoku.lines import BORDER, WINS, bring, cell_of, lift, make_lines, place, wins
+from pipeline_src.search.gomoku.threats import only_answer
 
 
 def wins_in(row, line, rule):
@@ -211,3 +221,36 @@ def test_empty_cells_far_away_change_no_value():
         found.append(make_lines(from_board(board, 0, "freestyle")).worth)
     assert found[0].any()
     assert (found[0] == found[1]).all()
+
+
+@njit
+def _all(floats, sums, table, out):
+    """Use each operation once."""
+    exchange(sums, 3, table, 20, 1)
+    positive = load_positive(sums, 2)
+    mixed = multiply_add(load(floats, 5), splat(floats[0]), positive)
+    store(out, 1, larger(mixed, add(mixed, splat(-1.5))))
+    return total(mixed)
+
+
+def _arrays():
+    rng = np.random.default_rng(4)
+    floats = rng.integers(-40, 40, 40).astype(np.float32) / 8  # sums of such numbers are exact in any order
+    sums, table = rng.integers(-500, 500, (2, 40)).astype(np.int16)
+    return floats, sums, table, np.zeros(40, np.float32)
+
+
+def test_compiled_lanes_equal_numpy_arrays() -> None:
+    compiled, plain = _arrays(), _arrays()
+    assert _all(*compiled) == _all.py_func(*plain)
+    for one, other in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_lanes_touch_sixteen_entries() -> None:
+    floats, sums, table, out = _arrays()
+    before = sums.copy()
+    _all(floats, sums, table, out)
+    assert set(np.flatnonzero(sums != before)) <= set(range(3, 19))
+    assert set(np.flatnonzero(out)) <= set(range(1, 17))
+    np.testing.assert_array_equal(sums[3:19], before[3:19] + table[20:36] - table[1:17])

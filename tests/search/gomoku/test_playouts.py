@@ -7,11 +7,11 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.kernels import below, high_below, seeded
 from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.playouts import EDGES, NODES, PlainUct, playout
-from pipeline_src.search.mcts.xorshift import below, high_below, seeded
-from tests.search.gomoku.positions import cells, position, random_states
+from tests.search.gomoku.references import cells, position, random_states
 
 RESULT = {"draw": 0.5, "first": 1.0, "second": 0.0}
 

@@ -2,14 +2,12 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
-from pipeline_src.games.amazons import board
+from pipeline_src.games import amazons, gomoku
 from pipeline_src.search.mcts.gumbel import GumbelTrees, halvings
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from tests.search.mcts import gumbel_reference, puct_reference
-from tests.search.mcts.fakes import hashed, uniform
-from tests.search.mcts.positions import random_states
+from tests.search.mcts import references
+from tests.search.mcts.references import hashed, random_states, uniform
 
 
 def planted(states, options=None, evaluator=hashed, per_tree=1):
@@ -55,18 +53,18 @@ def test_steps_and_policies_equal_a_plain_implementation_of_the_paper(game, cons
     options = PuctOptions(c=1.0, c_base=0.0)
     trees = planted(states, options)
     gumbel = GumbelTrees(trees, considered, simulations, *scales)
-    roots = [puct_reference.evaluated(state, hashed) for state in states]
+    roots = [references.evaluated(state, hashed) for state in states]
     for ply in range(3):
         found = gumbel.search([2, 0], [np.random.default_rng([ply, g]) for g in (2, 0)])
         assert trees.forest.used_nodes[1] == 0
         for i, g in enumerate((2, 0)):
             noise = np.random.default_rng([ply, g]).gumbel(size=len(roots[g].edges)).tolist()
-            edge = gumbel_reference.search(roots[g], noise, considered, simulations, scales, hashed, options)
+            edge = references.slow_gumbel(roots[g], noise, considered, simulations, scales, hashed, options)
             n = found.counts[i]
             assert n == len(roots[g].edges)
             assert found.legal[i, :n].tolist() == [e.step for e in roots[g].edges]
             assert trees.visits(g).tolist() == [e.visits for e in roots[g].edges]
-            improved = gumbel_reference.improved(roots[g], *scales)
+            improved = references.improved(roots[g], *scales)
             np.testing.assert_allclose(found.policies[i, :n], improved, rtol=1e-4, atol=1e-12)
             assert not found.policies[i, n:].any()
             assert found.values[i] == pytest.approx(roots[g].mean)
@@ -107,7 +105,7 @@ def test_a_win_is_played_and_the_policy_learns_it():
 
 def test_noise_draws_steps_by_their_priors():
     """With one simulation on one considered step, the step is a sample of the prior (Gumbel-Max)."""
-    states = [board.from_fen("Q3/4/4/3q w")] * 500
+    states = [amazons.from_fen("Q3/4/4/3q w")] * 500
     trees = planted(states)
     found = GumbelTrees(trees, 1, 1).search(range(500), [np.random.default_rng(seed) for seed in range(500)])
     drawn = np.array([(found.steps == step).mean() for step in trees.steps(0)])

@@ -1,25 +1,29 @@
+"""TODO."""
+
 import gc
 import threading
 import weakref
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku, kernels
-from pipeline_src.games.amazons import board
+from pipeline_src.games.kernels import row
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_forest import PuctOptions, row
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
-from tests.search.clocks import least_seconds
-from tests.search.mcts.fakes import count_state, hashed, uniform
-from tests.search.mcts.positions import random_states
+from tests.search.mcts import references
+from tests.search.mcts.references import count_state, hashed, random_states, uniform
+from tests.search.references import least_seconds, line_state
 
 
 def test_subtree_is_kept_after_a_step_with_its_values():
-    trees = PuctTrees(board.initial_state(6), 1, hashed)
-    trees.plant(0, board.initial_state(6))
+    trees = PuctTrees(amazons.initial_state(6), 1, hashed)
+    trees.plant(0, amazons.initial_state(6))
     trees.simulate(np.array([200], np.int32))
     best = trees.best(0)
     visits, q, line = int(trees.visits(0)[best]), trees.q(0)[best], trees.line(0)
@@ -36,7 +40,7 @@ def test_subtree_is_kept_after_a_step_with_its_values():
 
 def test_virtual_losses_are_removed_and_lose_no_simulation():
     for per_tree in (4, 16):
-        trees = PuctTrees(board.initial_state(6), 3, hashed, per_tree=per_tree)
+        trees = PuctTrees(amazons.initial_state(6), 3, hashed, per_tree=per_tree)
         sizes = []
         trees.evaluate_batch = lambda *asked, sizes=sizes: sizes.append(len(asked[2])) or hashed(*asked)
         for g, state in enumerate(random_states(3, 6, seed=2)):
@@ -83,14 +87,14 @@ def test_search_is_independent_of_other_trees():
 
 def test_wins_are_found_and_worth_one_on_either_step():
     """White shuts the black amazon in with one arrow: a win within one turn, the same side moving twice."""
-    state = board.from_fen("q3/**2/4/3Q w")
+    state = amazons.from_fen("q3/**2/4/3Q w")
     wins = {a for a in amazons.legal_actions(state).tolist() if amazons.winner(amazons.play(state, a)) == "first"}
     assert 0 < len(wins) < len(amazons.legal_actions(state)) // 4
-    for searched, sign in ((state, 1), (board.from_fen("Q3/**2/4/3q b"), 1)):
+    for searched, sign in ((state, 1), (amazons.from_fen("Q3/**2/4/3q b"), 1)):
         found = Puct(uniform).search(searched, Limit(nodes=3000))
         assert amazons.winner(amazons.play(searched, found.action)) is not None
         assert found.value * sign > 0.9
-    lost = board.from_fen("3q/2**/4/Q3 b")  # Black to move is about to lose in the mirror of the same
+    lost = amazons.from_fen("3q/2**/4/Q3 b")  # Black to move is about to lose in the mirror of the same
     trees = PuctTrees(lost, 1, uniform, nodes=4096)
     trees.plant(0, lost)
     trees.simulate(np.array([3000], np.int32))
@@ -114,10 +118,10 @@ def test_values_of_finished_games_are_exact():
 
 @pytest.mark.parametrize("nodes", [1, 2, 20])
 def test_memory_is_bounded_and_a_full_tree_is_searched_on(nodes):
-    trees = PuctTrees(board.initial_state(6), 2, hashed, nodes=nodes, per_tree=2)
+    trees = PuctTrees(amazons.initial_state(6), 2, hashed, nodes=nodes, per_tree=2)
     for _ in range(3):
         for g in range(2):
-            trees.plant(g, board.initial_state(6))
+            trees.plant(g, amazons.initial_state(6))
         trees.simulate(np.full(2, 200, np.int32))
         assert trees.forest.used_nodes.tolist() == [nodes, nodes]
         assert trees.forest.done.tolist() == [200, 200]
@@ -128,8 +132,8 @@ def test_memory_is_bounded_and_a_full_tree_is_searched_on(nodes):
 def test_noise_keeps_a_distribution_and_follows_its_generator():
     found = []
     for seed in (1, 1, 2):
-        trees = PuctTrees(board.initial_state(6), 1, hashed)
-        trees.plant(0, board.initial_state(6))
+        trees = PuctTrees(amazons.initial_state(6), 1, hashed)
+        trees.plant(0, amazons.initial_state(6))
         trees.simulate(np.array([0], np.int32))
         clean = trees.priors(0).copy()
         trees.add_noise(0, np.random.default_rng(seed), alpha=0.3, fraction=0.25)
@@ -165,7 +169,7 @@ def test_with_caution_the_best_step_has_the_greatest_bound():
     assert differ > 0
 
 
-@pytest.mark.parametrize("state", [board.initial_state(6), count_state()])
+@pytest.mark.parametrize("state", [amazons.initial_state(6), count_state()])
 def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
     actions = np.empty(kernels.max_actions(state), np.int32)
     legal = actions[: kernels.write_actions(state, actions)]
@@ -191,15 +195,15 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
 
 def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
-        Puct(uniform).search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+        Puct(uniform).search(amazons.from_fen("Q**/***/2q w"), Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="depth"):
-        Puct(uniform).search(board.initial_state(6), Limit(depth=1))
+        Puct(uniform).search(amazons.initial_state(6), Limit(depth=1))
     with pytest.raises(ZugwerkError, match="one size"):
-        Puct(uniform).search_many([board.initial_state(6), board.initial_state(8)], Limit(nodes=1))
+        Puct(uniform).search_many([amazons.initial_state(6), amazons.initial_state(8)], Limit(nodes=1))
     with pytest.raises(ZugwerkError, match="c=-1"):
-        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
+        PuctTrees(amazons.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
     with pytest.raises(ZugwerkError, match="caution=-1"):
-        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(caution=-1.0))
+        PuctTrees(amazons.initial_state(6), 1, uniform, PuctOptions(caution=-1.0))
     assert Puct(uniform).search_many([], Limit(nodes=1)) == []
 
 
@@ -277,21 +281,21 @@ def test_an_evaluator_that_fails_leaves_a_search_usable():
             raise Cut
         return hashed(*asked)
 
-    puct, state = Puct(cut), board.initial_state(6)
+    puct, state = Puct(cut), amazons.initial_state(6)
     with pytest.raises(Cut):
         puct.search(state, Limit(nodes=20))
     assert puct.search(state, Limit(nodes=20)).action == Puct(hashed).search(state, Limit(nodes=20)).action
 
 
 def test_a_limit_of_nodes_does_not_depend_on_searches_before():
-    state, alone, after = board.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
+    state, alone, after = amazons.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
     after.search(state, Limit(nodes=10, lines=3))
     expected, found = (puct.search(state, Limit(nodes=500)) for puct in (alone, after))
     assert (found.pv, found.value) == (expected.pv, expected.value)
 
 
 def test_memory_is_freed_and_games_forgotten():
-    puct, state = Puct(hashed, threads=2), board.initial_state(6)
+    puct, state = Puct(hashed, threads=2), amazons.initial_state(6)
     puct.search(state, Limit(movetime_ms=50))
     puct.forget()
     assert puct._trees.forest.used_nodes[0] == 0
@@ -302,6 +306,186 @@ def test_memory_is_freed_and_games_forgotten():
 
 
 def test_a_board_of_another_size_is_refused():
-    trees = PuctTrees(board.initial_state(6), 2, hashed)
+    trees = PuctTrees(amazons.initial_state(6), 2, hashed)
     with pytest.raises(ZugwerkError, match="boards of one size"):
-        trees.plant(1, board.initial_state(8))
+        trees.plant(1, amazons.initial_state(8))
+
+
+# A small search, kept as text: each line a tried step with its visits and its mean value, deeper ones further in.
+#
+# To write it again after an intended change: ``python -m tests.search.mcts.test_puct``.
+
+
+GOLDEN = Path(__file__).with_name("golden_tree.txt")
+
+
+def tree_text():
+    """Gomoku on 4x4 with three in a row, 60 simulations, two stones on, 20 more."""
+    state = gomoku.from_fen("x3/1o2/2x1/o3 b freestyle-3")
+    trees = PuctTrees(state, 1, hashed, PuctOptions(c=1.0, c_base=0.0), nodes=100)
+    trees.plant(0, state)
+    trees.simulate(np.array([60], np.int32))
+    lines = [*node_lines(trees, 0, 0), ""]
+    for _ in range(2):
+        trees.advance(0, int(trees.steps(0)[trees.best(0)]))
+    trees.simulate(np.array([20], np.int32))
+    return "\n".join([*lines, *node_lines(trees, 0, 0), ""])
+
+
+def node_lines(trees, node, depth):
+    nodes, edges = trees.forest.nodes[0], trees.forest.edges[0]
+    first = nodes[node]["first"]
+    lines = []
+    for edge in np.sort(edges[first : first + nodes[node]["edges"]], order="place"):
+        mean = edge["worth"] / edge["tries"]
+        over = " over" if nodes[edge["child"]]["over"] else ""
+        lines.append(f"{'  ' * depth}{gomoku.format_move(int(edge['step']), 4, 4)} {edge['tries']} {mean:.6f}{over}")
+        lines += node_lines(trees, int(edge["child"]), depth + 1)
+    return lines
+
+
+def test_the_small_tree_is_the_golden_one():
+    assert tree_text() == GOLDEN.read_text()
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(tree_text())
+
+
+# The forest finds what the plain algorithm finds, visit for visit.
+
+
+OPTIONS = {
+    "default": PuctOptions(),
+    "constant c": PuctOptions(c=2.0, c_base=0.0, fpu=0.3),
+    "fixed urgency": PuctOptions(c=0.8, c_base=50.0, fpu=-1.0, fpu_absolute=True),
+    "sum over edges": PuctOptions(c=1.0, c_base=0.0, own_visit=False),
+    "all of it": PuctOptions(c=1.5, c_base=300.0, fpu=0.2, own_visit=False),
+}
+
+
+def after_move(state):
+    """The same position with an amazon moved and the arrow to come."""
+    moved = amazons.copy_state(state)
+    steps = np.empty(kernels.max_steps(state), np.int32)
+    kernels.write_steps(state, steps)
+    kernels.play_step(moved, int(steps[0]))
+    return moved
+
+
+def gomoku_states(size, variant, n, plies):
+    """Unfinished positions of random games."""
+    rng, found = np.random.default_rng(size), [gomoku.initial_state(size, variant)]
+    while len(found) < n:
+        state = gomoku.initial_state(size, variant)
+        for _ in range(int(rng.integers(1, plies + 1))):
+            state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+            if gomoku.winner(state) is not None:
+                break
+        else:
+            found.append(state)
+    return found
+
+
+def positions(game):
+    if game == "amazons":
+        late = random_states(5, 6, seed=1, most=13)
+        return [amazons.initial_state(6), *late, *(after_move(state) for state in late[:3])]
+    if game == "line":
+        return [
+            line_state("....", "....", "...."),
+            line_state("x...", ".o..", "..x.", side=1),
+            line_state("xo..", ".x.o", "...."),
+        ]
+    if game == "count":
+        return [count_state(total, total % 2) for total in range(0, 22, 3)]
+    return {
+        "gomoku 5, four in a row": lambda: gomoku_states(5, "freestyle-4", 6, 14),
+        "gomoku 9": lambda: gomoku_states(9, "freestyle", 3, 50),
+        "gomoku 15": lambda: gomoku_states(15, "exact", 2, 9),
+    }[game]()
+
+
+GAMES = ["amazons", "line", "count", "gomoku 5, four in a row", "gomoku 9", "gomoku 15"]
+
+
+def same(trees, g, root, exactly=True):
+    """Whether tree g stands as the plain one does at its root; sums of a reused tree may differ in the last bit."""
+    assert trees.steps(g).tolist() == [edge.step for edge in root.edges]
+    assert trees.visits(g).tolist() == [edge.visits for edge in root.edges]
+    assert trees.value(g) == pytest.approx(root.mean, rel=0 if exactly else 1e-12)
+    q = [edge.total / edge.visits if edge.visits else np.nan for edge in root.edges]
+    np.testing.assert_allclose(trees.q(g), q, rtol=0 if exactly else 1e-12)
+    return True
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("game", GAMES)
+def test_visits_and_values_are_those_of_the_plain_algorithm(game, options):
+    states, options = positions(game), OPTIONS[options]
+    simulations = np.linspace(300, 40, len(states)).astype(np.int32)
+    trees = PuctTrees(states[0], len(states), hashed, options)
+    for g, state in enumerate(states):
+        trees.plant(g, state)
+    trees.simulate(simulations)
+    for g, state in enumerate(states):
+        assert same(trees, g, references.slow_puct(state, int(simulations[g]), hashed, options))
+        assert trees.forest.done[g] == trees.visits(g).sum() == simulations[g]
+
+
+@pytest.mark.parametrize("evaluator", [hashed, uniform])
+@pytest.mark.parametrize("options", ["default", "sum over edges", "all of it"])
+@pytest.mark.parametrize("game", ["amazons", "line", "gomoku 5, four in a row", "gomoku 9"])
+def test_game_with_reused_trees_and_noise_equals_plain_algorithm(game, options, evaluator):
+    """Some steps are the best, some were hardly searched; the noise is new at each root."""
+    state, options = positions(game)[0], OPTIONS[options]
+    trees = PuctTrees(state, 2, evaluator, options, nodes=400)
+    trees.plant(1, state)
+    root, used = references.evaluated(state, evaluator), []
+    for ply in range(6):
+        targets = np.array([-1, 0], np.int32)
+        trees.simulate(targets)
+        trees.add_noise(1, np.random.default_rng(ply), 0.5, 0.25)
+        for edge, prior in zip(root.edges, trees.priors(1).tolist(), strict=True):
+            edge.prior = prior
+        trees.simulate(targets + 60)
+        for _ in range(60):
+            references.simulate(root, evaluator, options)
+        assert same(trees, 1, root, exactly=ply == 0)
+        places = np.argsort(-trees.visits(1), kind="stable")
+        edge = root.edges[places[0 if ply % 3 else 1]]
+        trees.advance(1, edge.step)
+        used.append(int(trees.forest.used_nodes[1]))
+        root = edge.node
+        assert root is not None
+        if root.over:
+            assert used[-1] == 0
+            break
+        assert used[-1] == nodes_below(root)
+    assert len(used) > 2
+    assert max(used) < 400
+
+
+def nodes_below(node):
+    return 1 + sum(nodes_below(edge.node) for edge in node.edges if edge.node is not None)
+
+
+def test_the_trees_memory_is_that_of_the_records_in_use():
+    """Edges lie in their nodes' blocks, no two in one place, after growth and after steps."""
+    state = gomoku.initial_state(9)
+    trees = PuctTrees(state, 1, hashed, nodes=500)
+    trees.plant(0, state)
+    for _ in range(8):
+        trees.simulate(np.array([300], np.int32))
+        forest, used = trees.forest, int(trees.forest.used_nodes[0])
+        nodes, edges = forest.nodes[0, :used], forest.edges[0]
+        assert (edges["child"][nodes["owner"][1:]] == np.arange(1, used)).all()
+        assert (nodes["parent"][1:] < np.arange(1, used)).all()
+        blocks = sorted(
+            (int(node["first"]), int(node["first"] + (1 << int(node["edges"] - 1).bit_length())))
+            for node in nodes
+            if node["edges"]
+        )
+        assert all(end <= start for (_, end), (start, _) in pairwise(blocks))
+        assert blocks[-1][1] <= forest.used_edges[0] <= 4 * used
+        trees.advance(0, int(trees.steps(0)[trees.best(0)]))

@@ -1,3 +1,5 @@
+"""TODO."""
+
 import threading
 from functools import cache
 
@@ -6,14 +8,13 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import board
+from pipeline_src.games.kernels import below, seeded
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
-from pipeline_src.search.mcts.uct import Uct
-from pipeline_src.search.mcts.uct_tree import NODES, SURE, UctOptions
-from tests.search.clocks import least_seconds
-from tests.search.mcts.positions import random_states
+from pipeline_src.search.mcts.uct import NODES, SURE, Uct, UctOptions, best_first, new_tree, refresh, win_rate
+from tests.search.mcts.references import random_states
+from tests.search.references import least_seconds
 
 VARIANTS = [
     UctOptions(),
@@ -29,7 +30,7 @@ def uct(options=None, nodes=1 << 12):
 @cache
 def wins(fen):
     """Whether the side to move wins, by searching everything."""
-    state = board.from_fen(fen)
+    state = amazons.from_fen(fen)
     return any(not wins(amazons.to_fen(amazons.play(state, int(a)))) for a in amazons.legal_actions(state))
 
 
@@ -38,10 +39,10 @@ def small_states(n):
     rng, found = np.random.default_rng(5), []
     while len(found) < n:
         cells = rng.permutation(16)
-        squares = np.full(16, board.EMPTY, np.int8)
-        squares[cells[:2]], squares[cells[2:4]] = board.WHITE, board.BLACK
-        squares[cells[4 : 4 + int(rng.integers(4, 8))]] = board.ARROW
-        state = board.from_board(squares.reshape(4, 4), int(rng.integers(2)))
+        squares = np.full(16, amazons.EMPTY, np.int8)
+        squares[cells[:2]], squares[cells[2:4]] = amazons.WHITE, amazons.BLACK
+        squares[cells[4 : 4 + int(rng.integers(4, 8))]] = amazons.ARROW
+        state = amazons.from_board(squares.reshape(4, 4), int(rng.integers(2)))
         if amazons.has_turn(state):
             found.append(state)
     return found
@@ -64,7 +65,7 @@ def test_small_boards_are_solved_as_plain_search_solves_them(options):
 @pytest.mark.parametrize("options", VARIANTS)
 def test_a_search_is_the_same_each_time_whatever_the_seed(options):
     def line(seed):
-        state = board.initial_state(6)
+        state = amazons.initial_state(6)
         found = uct(options).search(state, Limit(nodes=400), seed)
         return found.pv, found.value, found.depth
 
@@ -91,7 +92,7 @@ def test_the_position_stays_and_the_line_is_legal():
 @pytest.mark.parametrize("options", VARIANTS)
 def test_a_full_tree_is_searched_on(options):
     searcher = uct(options, nodes=30)
-    found = searcher.search(board.initial_state(6), Limit(nodes=2000))
+    found = searcher.search(amazons.initial_state(6), Limit(nodes=2000))
     assert found.nodes == 2000
     assert searcher.tree is not None
     assert searcher.tree.used[NODES] == 30
@@ -111,15 +112,15 @@ def add_up(tree):
 
 def test_visits_add_up():
     searcher = uct()
-    searcher.search(board.initial_state(6), Limit(nodes=700))
+    searcher.search(amazons.initial_state(6), Limit(nodes=700))
     add_up(searcher.tree)
 
 
 @pytest.mark.parametrize("options", [UctOptions(), UctOptions(breadth=4)])
 def test_timed_search_reuses_tree_of_two_turns_before(options):
     searcher, clocked = uct(options), Limit(nodes=700, movetime_ms=1e7)
-    found = searcher.search(board.initial_state(6), clocked)
-    state = board.initial_state(6)
+    found = searcher.search(amazons.initial_state(6), clocked)
+    state = amazons.initial_state(6)
     for action in found.pv[:2]:
         state = amazons.play(state, action)
     tree = searcher.tree
@@ -138,7 +139,7 @@ def test_timed_search_reuses_tree_of_two_turns_before(options):
 
 @pytest.mark.parametrize("size", [6, 10])
 def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
-    state, searcher = board.initial_state(size), uct(nodes=256)
+    state, searcher = amazons.initial_state(size), uct(nodes=256)
     searcher.search(state, Limit(nodes=2))
 
     def timed():
@@ -157,24 +158,85 @@ def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
 
 
 def test_win_in_one_and_only_move_need_no_search():
-    state = board.from_fen("q3/**2/4/3Q w")
+    state = amazons.from_fen("q3/**2/4/3Q w")
     found = uct().search(state, Limit(nodes=1000))
     assert found.value == WIN
     assert amazons.winner(amazons.play(state, found.action)) == "first"
-    only = board.from_fen("Q1*/***/q1* w")
+    only = amazons.from_fen("Q1*/***/q1* w")
     assert uct().search(only, Limit(nodes=1000)).action == int(amazons.legal_actions(only)[0])
 
 
 def test_depth_bounds_the_longest_line():
     for depth in (1, 2, 4):
-        found = uct().search(board.initial_state(6), Limit(nodes=5000, depth=depth))
+        found = uct().search(amazons.initial_state(6), Limit(nodes=5000, depth=depth))
         assert found.depth == depth
         assert found.nodes < 5000
 
 
 def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
-        uct().search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+        uct().search(amazons.from_fen("Q**/***/2q w"), Limit(nodes=1))
     for bad in ({"c": -1.0}, {"keep": 0}, {"scale": 0.0}, {"minimax": 1.5}, {"alpha": float("nan")}):
         with pytest.raises(ZugwerkError, match=next(iter(bad))):
             uct(UctOptions()._replace(**bad))
+
+
+@pytest.mark.parametrize("levels", [3, 50, 100_000])
+def test_the_best_come_first_and_equal_ones_in_their_order(levels):
+    rng = np.random.default_rng(levels)
+    for n in (1, 2, 7, 60, 500):
+        values = rng.integers(0, levels, n).astype(np.float32)
+        for keep in (1, 2, 31, n, n + 5):
+            order = np.empty(n + 5, np.int32)
+            held = best_first(values, n, keep, order)
+            expected = sorted(range(n), key=lambda i, values=values: (-values[i], i))[:keep]
+            assert order[:held].tolist() == expected
+
+
+def node_of(worths, tries, rest=-np.inf, reached=None):
+    tree = new_tree(2, 8, 0)
+    tree.first[0], tree.branches[0], tree.closed[0], tree.rest[0] = 0, len(worths), 0, rest
+    tree.reached[0] = len(worths) if reached is None else reached
+    tree.worth[: len(worths)], tree.tries[: len(worths)] = worths, tries
+    tree.child[: len(worths)] = -1
+    refresh(tree, 0)
+    return float(tree.value[0]), int(tree.closed[0])
+
+
+def test_a_node_is_worth_its_best_searched_edge():
+    assert node_of([5, 4, 3], [0, 0, 0], reached=0) == (5, 0)
+    assert node_of([5, 4, 3], [1, 0, 0], reached=1) == (5, 0)
+    assert node_of([1, 4, 3], [1, 1, 0], reached=2) == (4, 0)
+    assert node_of([1, 4, 3], [1, 0, 0], reached=1) == (1, 0)
+
+
+def test_exact_values_decide():
+    win, loss = SURE + 10, -SURE - 10
+    assert node_of([win, 3], [0, 0]) == (win, 1)
+    assert node_of([3, win], [1, 1]) == (win, 1)
+    assert node_of([loss, 3], [1, 0], reached=1) == (3, 0)
+    assert node_of([loss, 3], [1, 1]) == (3, 0)
+    assert node_of([loss, loss + 5], [1, 1]) == (loss + 5, 1)
+    assert node_of([loss, loss + 5], [1, 1], rest=-2.0) == (-2.0, 1)  # of the others nothing is proven
+    assert node_of([loss, loss + 5], [1, 1], rest=loss - 1) == (loss + 5, 1)
+
+
+def test_win_rates_are_logistic_odd_and_certain_for_exact_values():
+    values = np.linspace(-30, 30, 61)
+    rates = np.array([win_rate(value, 4.0) for value in values])
+    np.testing.assert_allclose(rates, 2 / (1 + np.exp(-values / 4)) - 1)
+    np.testing.assert_allclose(rates, -rates[::-1], atol=1e-15)
+    assert (np.diff(rates) > 0).all()
+    assert win_rate(SURE, 4.0) == 1
+    assert win_rate(-SURE - 1, 4.0) == -1
+
+
+def test_random_numbers_are_even_and_follow_the_seed():
+    def drawn(seed):
+        state = seeded(seed)
+        return [below(state, 10) for _ in range(20_000)]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    counts = np.bincount(drawn(3), minlength=10)
+    assert len(counts) == 10
+    assert abs(counts - 2000).max() < 200

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pipeline_src.games.amazons import legal_actions, move, play, winner
-from pipeline_src.games.amazons.board import COLOUR, initial_state, to_play
+from pipeline_src.games.amazons import COLOUR, initial_state, legal_actions, move, play, winner
+from pipeline_src.games.rules import to_play
 from pipeline_src.records.record import GameRecord
 
 GOLDEN_FEN = "10/2qQ2**2/2**3*2/6Q*2/**1q3**1/1**5q1/6****/*1*1*5/2q1*2Q2/2Q7 w"

@@ -7,7 +7,6 @@ from torch import nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons import board
 from pipeline_src.learning.torch_state import torch_threads
 from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
@@ -57,7 +56,7 @@ def test_a_turn_is_the_best_move_then_the_best_arrow(make):
     for state in random_states(20, 6):
         legal = torch.zeros(1, 36 * 36, dtype=torch.bool)
         legal[0, torch.from_numpy(amazons.legal_moves(state)).long()] = True
-        mover = np.array([board.COLOUR[board.to_play(state)]], np.int8)
+        mover = np.array([amazons.COLOUR[amazons.to_play(state)]], np.int8)
         with torch.inference_mode():
             encoded = encode_for(nets.config, state.board[None, ::-1], mover, np.array([-1], np.int16))
             value, logits = nets.move(torch.from_numpy(encoded.features))
@@ -80,7 +79,7 @@ def test_a_temperature_draws_moves_and_arrows_by_the_nets_probabilities():
     assert all(amazons.is_legal(state, action) for action in set(many))
     assert warm.choose(positions([state] * 1000)) == many, "by the game's own generator"
     assert [warm.choose([one])[0] for one in positions([state] * 5)] == many[:5]
-    before = cold.nets.move(state.board[None, ::-1], np.array([board.COLOUR[board.to_play(state)]], np.int8))
+    before = cold.nets.move(state.board[None, ::-1], np.array([amazons.COLOUR[amazons.to_play(state)]], np.int8))
     squared = np.exp(2 * before.log_p[0].astype(float))
     expected = 1000 * squared / squared.sum()
     drawn = np.zeros(expected.shape)
@@ -145,11 +144,11 @@ def test_choose_leaves_the_states_and_the_generators_alone():
     ("fens", "complaint"),
     [
         (["Q***2/*****1/6/Q***Q*/****** w"], "5x6 board, but these nets play on 6x6"),
-        ([board.START[10, "standard"]], "10x10 board, but these nets play on 6x6"),
-        ([board.START[8, "standard"], board.START[6, "standard"]], "different sizes"),
+        ([amazons.START[10, "standard"]], "10x10 board, but these nets play on 6x6"),
+        ([amazons.START[8, "standard"], amazons.START[6, "standard"]], "different sizes"),
         (["1q2q1/q4q/6/6/Q4Q/1Q4 w"], "White has 3 amazons; Amazons-Net takes positions with 4"),
         (["QQQQ**/******/6/6/q4q/1q2q1 w"], "the game is over: QQQQ.* w has no turn for the side to move"),
-        ([board.START[6, "standard"], "QQQQ**/******/6/6/q4q/1q2q1 w"], "the game is over"),
+        ([amazons.START[6, "standard"], "QQQQ**/******/6/6/q4q/1q2q1 w"], "the game is over"),
     ],
 )
 def test_positions_that_the_nets_cannot_play(fens, complaint):
@@ -191,7 +190,7 @@ def mixed_states():
     """Positions before a move and, every other, after one."""
     states = []
     for i, state in enumerate(random_states(11, 6)):
-        state = board.copy_state(state)
+        state = amazons.copy_state(state)
         if i % 2:
             steps = np.empty(kernels.max_steps(state), np.int32)
             kernels.play_step(state, int(steps[i % kernels.write_steps(state, steps)]))
@@ -212,7 +211,7 @@ def test_priors_and_values_are_the_nets_own():
     priors, values = AmazonsNetEvaluator(nets)(*asked(states))
     _, steps, counts = asked(states)
     for state, row, of, n, value in zip(states, priors, steps, counts, values, strict=True):
-        view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
+        view, mover = state.board[None, ::-1], np.array([amazons.COLOUR[state.turn[0]]], np.int8)
         if state.turn[1] < 0:
             answer = nets.move(view, mover)
             places = [answer.amazons[0].tolist().index(step // 36) for step in of[:n].tolist()]
@@ -267,7 +266,7 @@ def test_one_simulation_a_step_follows_the_priors(model):
     """With next to no search the turn is the net's own."""
     greedy = player(f"puct:{model},simulations=2,c=100,backend=torch")
     for state in random_states(5, 6):
-        view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
+        view, mover = state.board[None, ::-1], np.array([amazons.COLOUR[state.turn[0]]], np.int8)
         answer = greedy.nets.nets.move(view, mover)
         place = int(answer.log_p[0].argmax())
         move = int(answer.amazons[0, place // 36]) * 36 + place % 36
@@ -284,7 +283,7 @@ def test_a_time_limit_holds_for_each_position(model):
 
 def test_a_counted_ending_is_not_searched(model):
     filler = player(f"puct:{model},simulations=4")
-    closed, open_ = board.from_fen("Q5/6/6/******/6/q5 w"), board.initial_state(6)
+    closed, open_ = amazons.from_fen("Q5/6/6/******/6/q5 w"), amazons.initial_state(6)
     for of in ([closed, open_], [open_, closed], [closed]):
         actions = filler.choose(positions(of, seed=3))
         assert all(amazons.is_legal(state, action) for state, action in zip(of, actions, strict=True))
@@ -294,7 +293,7 @@ def test_a_counted_ending_is_not_searched(model):
 @pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 0.02)])
 def test_quick_nets_answer_nearly_as_the_nets(dtype, error):
     boards = np.stack([state.board[::-1] for state in random_states(9, 6)])
-    movers = np.array([board.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
+    movers = np.array([amazons.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
     slow, quick = (NetsForward(of, 4, threads=1) for of in (trained(), QuickNets(trained(), dtype)))
     one, two = slow.move(boards, movers), quick.move(boards, movers)
     assert two.win_rate.dtype == two.log_p.dtype == np.float32
@@ -326,7 +325,7 @@ def test_onnx_file_answers_as_its_nets(tmp_path):
     path.write_bytes(export_nets(trained()))
     onnx, nets = open_forward(str(path), 4), NetsForward(trained(), 4, threads=1)
     boards = np.stack([state.board[::-1] for state in random_states(9, 6)])
-    movers = np.array([board.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
+    movers = np.array([amazons.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
     mine, theirs = onnx.move(boards, movers), nets.move(boards, movers)
     best = theirs.log_p.max(2).argmax(1)
     moved = theirs.amazons[np.arange(len(boards)), best]

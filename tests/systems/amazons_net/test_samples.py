@@ -11,7 +11,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
-from pipeline_src.games.amazons.board import AmazonsState, from_fen, parse_move
+from pipeline_src.games.amazons import AmazonsState, from_fen, parse_move
 from pipeline_src.learning.arrays import MANIFEST, SPLITS, assign_games, sha256_of
 from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.symmetry import INDEX, square_maps

@@ -9,7 +9,7 @@ from torch import nn
 
 from pipeline_src import yaml12
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroModel, ZeroNet, make_net
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams

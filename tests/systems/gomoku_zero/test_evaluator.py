@@ -11,8 +11,7 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import from_fen
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState, from_fen
 from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.systems.gomoku_zero.evaluator import (
     Backend,

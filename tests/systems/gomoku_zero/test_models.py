@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.kernels import stack
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku import line_net
@@ -25,7 +26,7 @@ from pipeline_src.search.gomoku.line_net import (
 )
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.gumbel import GumbelTrees
-from pipeline_src.search.mcts.puct_forest import PuctOptions, stack
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import (
     LineEvaluator,

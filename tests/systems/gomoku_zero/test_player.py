@@ -10,8 +10,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.games.gomoku import from_fen
-from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku import GomokuState, from_fen
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import ready
 from pipeline_src.players.packaged import FOLDER
 from pipeline_src.players.player import Bounds, Position
@@ -19,13 +19,13 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Clock, Limit, SearchResult
 from pipeline_src.search.mcts import puct as puct_threads
-from pipeline_src.search.mcts.puct import Crew, Puct, copy_of
-from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct import PuctOptions
+from pipeline_src.search.mcts.puct_search import Crew, Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 from pipeline_src.systems.gomoku_zero.player import ZeroPlayer
-from tests.search.gomoku.positions import THREES, random_states
+from tests.search.gomoku.references import THREES, random_states
 from tests.systems.gomoku_zero.small import SMALL, fresh, stacked, unfinished
 
 
@@ -261,7 +261,7 @@ def check_answers(trees: PuctTrees, state: GomokuState) -> None:
     """Each node of the first tree has the net's answer for its position."""
     nodes, edges, states = trees.forest.nodes[0], trees.forest.edges[0], {0: state}
     for number in range(1, trees.forest.used_nodes[0]):  # a child comes after its parent
-        states[number] = copy_of(states[nodes[number]["parent"]])
+        states[number] = copy_state(states[nodes[number]["parent"]])
         kernels.play_step(states[number], int(edges[nodes[number]["owner"]]["step"]))
     asked = [number for number in states if not nodes[number]["over"]]
     together = stacked([states[number] for number in asked])

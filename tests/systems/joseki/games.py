@@ -6,8 +6,8 @@ import random
 import numpy as np
 from hypothesis import strategies as st
 
-from pipeline_src.games.go import initial_state
-from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go import initial_state, legal
+from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.patterns import square_of, window_of
 

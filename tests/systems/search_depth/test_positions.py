@@ -10,7 +10,8 @@ from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons.board import EMPTY, copy_state
+from pipeline_src.games.amazons import EMPTY
+from pipeline_src.games.rules import copy_state
 from pipeline_src.learning.symmetry import transform_boards
 from pipeline_src.players.amazons.basic import make_evaluator
 from pipeline_src.project.params import load, load_value
