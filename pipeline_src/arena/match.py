@@ -2,31 +2,29 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from pipeline_src.arena import runner
-from pipeline_src.arena.game import POINTS, Fixture, PlayedGame, TimeControl
+from pipeline_src.arena.game import Fixture, PlayedGame, TimeControl
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.openings import Opening, level_openings, random_openings, read_openings, read_plies
-from pipeline_src.arena.result import Match, Pair, Sprt, Standing
-from pipeline_src.arena.runner import Board, play_fixtures, play_group, play_matches, swapped_pair
+from pipeline_src.arena.openings import Opening, level_openings, random_openings, read_plies
+from pipeline_src.arena.result import Match, Pair, Sprt
+from pipeline_src.arena.runner import Board, play_group, swapped_pair
 from pipeline_src.errors import ZugwerkError, line_of
-from pipeline_src.games.game import get_game
+from pipeline_src.files import decoded
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
+from pipeline_src.players.engines.uci_text import read_move
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
 
-NUMBERED = 16  # The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen
 ALONE = Parallel(workers=1)
 
 
@@ -226,41 +224,6 @@ def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
     return one, other
 
 
-def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int]) -> list[Fixture]:
-    """Return the games of a match in colour-swapped pairs, each pair from its own random opening.
-
-    Args:
-        board: board and rules.
-        a: text of player A, which has the first side in the first game of a pair.
-        b: text of player B.
-        pairs: number of openings; each gives two games.
-        opening_plies: number of random plies of an opening.
-        seed: random seed; the match depends on nothing else.
-    """
-    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
-    return [
-        game
-        for number, opening in enumerate(openings)
-        for game in swapped_pair(a, b, opening, (*seed, 1, *divmod(number, NUMBERED)))
-    ]
-
-
-def play_match(
-    board: Board,
-    a: str,
-    b: str,
-    pairs: int,
-    opening_plies: int,
-    seed: Sequence[int],
-    parallel: Parallel,
-    journal: Journal | None = None,
-) -> Match:
-    """Play the games of `swapped_pairs` as `play_fixtures` does; scores are reported for ``a``."""
-    return Match.of(
-        a, b, play_fixtures(board, swapped_pairs(board, a, b, pairs, opening_plies, seed), parallel, journal)
-    )
-
-
 def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clock: bool = False) -> str:
     """Add the given limits (movetime, nodes, depth) to a player's text, if the player takes limits and has none.
 
@@ -290,148 +253,68 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clo
     return f"{text.rstrip(':')}{':' if bare else ','}{words}"
 
 
-# Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
-#
-# A best-of match is won by the first player with more than half of ``best_of`` wins, and ends there. A drawn game is
-# replayed: the match lasts up to ``replays`` games more than ``best_of``, and one that is still open then has no
-# winner. The sides are swapped after each game.
+def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
+    """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
+
+    A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
+    Comments after # or ; and operations of EPD (``id "two";``) are skipped, and so are lines without more. Pair i gets
+    opening i.
+
+    Raises:
+        ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the
+            game.
+    """
+    if text == "none":
+        return [Opening()] * pairs
+    if text.startswith("random:"):
+        return [Opening("", actions) for actions in random_openings(game, start, pairs, read_plies(text), seed)]
+    try:
+        lines = decoded(Path(text).read_bytes(), text).splitlines()
+    except OSError as error:
+        raise ZugwerkError(
+            f"openings {text!r}: {error.strerror}; expected random:PLIES, level:PLIES, none, or a file"
+        ) from None
+    read = (_read_line(game, line, start, f"{text}:{number}") for number, line in enumerate(lines, 1))
+    found = [opening for opening in read if opening is not None]
+    if len(found) < pairs:
+        raise ZugwerkError(f"{text}: {len(found)} openings for {pairs} pairs; play fewer games or give more openings")
+    return found[:pairs]
 
 
-class Pairing(NamedTuple):
-    """A match of colour-swapped pairs to be played."""
-
-    table: str  # Purpose of the match. Two players may meet for several purposes.
-    a: str  # Name of player A; scores are reported for A
-    b: str
-    pairs: int
+_EPD = re.compile(r'\s(?:(?![a-z]\d+\b)\w+\s*"|(?:ac[dns]|am|bm|ce|d[cm]|eco|fmvn|hmvc|noop|p[mv]|rc|sm)\s).*')
+"""An operation of EPD that follows without a semicolon, and what follows it."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Length of a best-of match."""
-
-    best_of: int = 5  # Length of a match in games, odd
-    replays: int = 4  # Largest number of drawn games that are replayed
-
-    @property
-    def needed(self) -> int:
-        """Number of wins needed to win the match."""
-        return self.best_of // 2 + 1
-
-    @property
-    def limit(self) -> int:
-        """Largest number of games."""
-        return self.best_of + self.replays
-
-    def certain(self, standing: Standing) -> int:
-        """Least number of games still to be played, for any results; 0 if the match is over."""
-        ahead = max(standing.wins, standing.losses)
-        if ahead >= self.needed:
-            return 0
-        return min(self.needed - ahead, self.limit - standing.games)
-
-
-@dataclass
-class BestOf:
-    """A best-of match, from the point of view of ``a``."""
-
-    a: str
-    b: str
-    a_begins: bool  # Whether `a` has the first side in the first game
-    games: list[PlayedGame] = field(default_factory=list)
-
-    def a_is_first(self, number: int) -> bool:
-        """Whether ``a`` has the first side in a game, numbered from 0."""
-        return self.a_begins == (number % 2 == 0)
-
-    @property
-    def standing(self) -> Standing:
-        """Wins, draws and losses of ``a``."""
-        return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
-
-    def won(self, rules: Rules) -> bool | None:
-        """Whether ``a`` has won; None without a winner."""
-        standing = self.standing
-        if max(standing.wins, standing.losses) < rules.needed:
+def _read_line(game: Game, line: str, start: Any, where: str) -> Opening | None:
+    """Return the opening of a line; None for a line without one."""
+    line, *notes = re.sub(r'"[^"]*"', '""', line).partition("#")[0].split(";")
+    line = _EPD.sub("", line)
+    words = line.split()
+    fen = ""
+    try:
+        if lost := [note for note in notes if _is_moves(game, note, start)]:
+            raise ZugwerkError(f"{lost[0].strip()} after a semicolon, where comments are; separate moves by spaces")
+        if not words:
             return None
-        return standing.wins > standing.losses
+        state = start
+        if len(words) > 1 and words[1] in ("w", "b"):
+            state, words = game.from_fen(line), []
+            fen = game.to_fen(state)
+        actions = []
+        for text in words:
+            actions.append(read_move(game, state, text))
+            if not game.is_legal(state, actions[-1]):
+                raise ZugwerkError(f"{text} is not legal there")
+            state = game.play(state, actions[-1])
+        if game.winner(state) is not None:
+            raise ZugwerkError("the game is over after it")
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{where}: {error}") from None
+    return Opening(fen, tuple(actions))
 
 
-@dataclass(frozen=True)
-class Event:
-    """Everything that decides the games except the pairings. A match does not depend on the other matches."""
-
-    board: Board
-    texts: Mapping[str, str]  # Players' texts by their names
-    openings: Sequence[tuple[int, ...]]
-    seed: Sequence[int]
-    parallel: Parallel = field(default_factory=Parallel)
-    journal: Journal | None = None  # Keeps finished games
-
-    def play(self, pairings: Sequence[Pairing]) -> list[Match]:
-        """Play all pairings, each from its own openings, none of them twice."""
-        games = play_matches(self.board, [self._pairs(one) for one in pairings], self.parallel, self.journal)
-        return [Match.of(one.a, one.b, played) for one, played in zip(pairings, games, strict=True)]
-
-    def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOf]:
-        """Play best-of matches to their end, side by side. Each has exactly the games that it would have alone.
-
-        The player who begins is drawn at random.
-        """
-        matches = [BestOf(a, b, bool(self._rng(table, a, b).integers(2))) for a, b in meetings]
-        while due := [(match, len(match.games) + i) for match in matches for i in range(rules.certain(match.standing))]:
-            games = self._play([self._game(table, match, number, rules) for match, number in due])
-            for (match, _), game in zip(due, games, strict=True):
-                match.games.append(game)
-        return matches
-
-    def _play(self, fixtures: list[Fixture]) -> list[PlayedGame]:
-        return play_fixtures(self.board, fixtures, self.parallel, self.journal)
-
-    def _pairs(self, pairing: Pairing) -> list[Fixture]:
-        table, a, b, count = pairing
-        seed, openings = (*self._seed(table, a, b), 1), self._choice(table, a, b, count)
-        games = [swapped_pair(self.texts[a], self.texts[b], one, (*seed, i)) for i, one in enumerate(openings)]
-        return [game for pair in games for game in pair]
-
-    def _game(self, table: str, match: BestOf, number: int, rules: Rules) -> Fixture:
-        names = (match.a, match.b) if match.a_is_first(number) else (match.b, match.a)
-        opening = self._choice(table, match.a, match.b, rules.limit // 2 + 1)[number // 2]
-        seed = (*self._seed(table, match.a, match.b), 2, number)
-        return Fixture(self.texts[names[0]], self.texts[names[1]], opening, seed)
-
-    def _choice(self, table: str, a: str, b: str, count: int) -> list[tuple[int, ...]]:
-        order = self._rng(table, a, b).permutation(len(self.openings))
-        return [self.openings[i] for i in order[:count]]
-
-    def _seed(self, *words: str) -> tuple[int, ...]:
-        return (*self.seed, *"/".join(words).encode())
-
-    def _rng(self, *words: str) -> np.random.Generator:
-        return np.random.default_rng([*self._seed(*words), 0])
-
-
-def records(board: Board, games: Iterable[tuple[str, Iterable[PlayedGame]]]) -> Iterator[GameRecord]:
-    """Yield the records of the games, numbered from 1, with the purpose of each in ``event``."""
-    for gid, (event, game) in enumerate(((event, game) for event, some in games for game in some), 1):
-        yield board.record(game, gid, event)
-
-
-def pairings(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return every pair of names once, those of the first name first."""
-    return list(combinations(names, 2))
-
-
-def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standing]) -> list[tuple[str, str, Standing]]:
-    """Return (player, opponent, standing) in both directions; each player's total, against ``all``, comes last."""
-    rows = []
-    for name in names:
-        total = Standing()
-        for other in names:
-            if other == name:
-                continue
-            found = standings[name, other] if (name, other) in standings else standings[other, name].swapped
-            total += found
-            rows.append((name, other, found))
-        rows.append((name, "all", total))
-    return rows
+def _is_moves(game: Game, text: str, state: Any) -> bool:
+    try:
+        return bool([read_move(game, state, word) for word in text.split()])
+    except ZugwerkError:
+        return False

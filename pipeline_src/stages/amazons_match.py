@@ -11,9 +11,8 @@ from pathlib import Path
 from pipeline_src import streams
 from pipeline_src.arena import runner
 from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.match import swapped_pairs
 from pipeline_src.arena.result import Match
-from pipeline_src.arena.runner import Board, play_matches
+from pipeline_src.arena.runner import Board, play_matches, swapped_pairs
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons

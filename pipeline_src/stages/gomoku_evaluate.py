@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from pipeline_src import streams
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.match import BestOf, Pairing, Rules, pairings, records
 from pipeline_src.arena.result import Match, Rating, first_side_share, rate_players
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import BestOf, Board, Pairing, Rules, pairings, records
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.arena.game import Fixture, PlayedGame
-from pipeline_src.arena.match import BestOf, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.arena.result import Match, Standing, first_side_share
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import BestOf, Board, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.parallel import Parallel
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 

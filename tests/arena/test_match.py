@@ -15,9 +15,9 @@ import torch
 
 from pipeline_src.arena import match, runner
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_match, run_match, with_limits
+from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, run_match, with_limits
 from pipeline_src.arena.result import Sprt
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records

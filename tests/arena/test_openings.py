@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline_src.arena.match import MatchSpec
-from pipeline_src.arena.openings import Opening, random_openings, read_openings
+from pipeline_src.arena.match import MatchSpec, read_openings
+from pipeline_src.arena.openings import Opening, random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import format_move, initial_state, parse_move

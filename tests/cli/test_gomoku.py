@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena.openings import read_openings
+from pipeline_src.arena.match import read_openings
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku

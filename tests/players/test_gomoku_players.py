@@ -75,8 +75,7 @@ def test_limits_and_widths():
 
 def test_players_rank_in_known_order():
     """Alpha-beta beats random play from any opening, and with few playouts so does UCT."""
-    from pipeline_src.arena.match import play_match
-    from pipeline_src.arena.runner import Board
+    from pipeline_src.arena.runner import Board, play_match
 
     for text in ("alphabeta:depth=2", "mcts:playouts=200"):
         match = play_match(Board("gomoku", 9), text, "random", 4, 4, [5], Parallel(workers=1))

@@ -5,10 +5,9 @@ from typing import Any
 
 import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import BestOf, Event, Rules, cross_table
 from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match, Rating
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import BestOf, Board, Event, Rules, cross_table
 from pipeline_src.files import Row
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.gomoku_zero.params import GomokuOpenings

@@ -15,8 +15,7 @@ import numpy as np
 
 from pipeline_src import streams
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import play_match
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.games import gomoku
