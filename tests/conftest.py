@@ -12,7 +12,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from pipeline_src.players import amazons, gomoku
+from pipeline_src.players import AMAZONS, GOMOKU
 
 pytest_plugins = ["tests.toy_checkout"]
 
@@ -98,7 +98,7 @@ def pytest_runtest_protocol(item):
 @pytest.fixture
 def shipped(monkeypatch):
     """Only the players that come with the package: modules of tests add some of their own when they are imported."""
-    for room in (amazons, gomoku):
-        for name, maker in list(room.PLAYERS.items()):
+    for room in (AMAZONS, GOMOKU):
+        for name, maker in list(room.items()):
             if not maker.startswith("pipeline_src."):
-                monkeypatch.delitem(room.PLAYERS, name)
+                monkeypatch.delitem(room, name)

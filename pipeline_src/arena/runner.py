@@ -24,7 +24,7 @@ from pipeline_src.arena.result import Match, Standing
 from pipeline_src.files import stamp
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.ladders import FILE
+from pipeline_src.players.packaged import FILE
 from pipeline_src.players.player import Player, PlayerError, PlayerText
 from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import PARAMS_FILE

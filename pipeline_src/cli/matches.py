@@ -172,8 +172,8 @@ def _print(found: "Match") -> None:
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from pipeline_src.arena.match import Standings
     from pipeline_src.arena.result import Standing
-    from pipeline_src.arena.tournament import Standings
 
 TOURNAMENT_FORFEITS = 12  # Largest number of forfeits that are described below the table
 PIPED_WIDTH = 140  # Columns of output that goes to a file or another program
@@ -201,8 +201,7 @@ def tournament(
     from rich.console import Console
     from rich.live import Live
 
-    from pipeline_src.arena.match import journal_of
-    from pipeline_src.arena.tournament import read_tournament, run_tournament
+    from pipeline_src.arena.match import journal_of, read_tournament, run_tournament
     from pipeline_src.cli.tables import print_table
     from pipeline_src.errors import ZugwerkError, line_of
     from pipeline_src.parallel import Parallel
@@ -341,8 +340,8 @@ def levels(
 
     from pipeline_src.cli.tables import print_table
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.players.ladders import ANCHOR_ELO, LENT, ladders
-    from pipeline_src.players.packaged import board_words
+    from pipeline_src.players.packaged import ANCHOR_ELO, LENT, ladders
+    from pipeline_src.players.player import board_words
 
     found = ladders(game)
     if not found:

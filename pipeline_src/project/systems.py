@@ -143,7 +143,7 @@ def open_function(where: str) -> Callable[..., Any]:
 
 
 def levels_figure(size: int, variant: str) -> Figure:
-    """Return the figure of a ladder of opponents (`players.ladders`)."""
+    """Return the figure of a ladder of opponents (`players.packaged`)."""
     return Figure(f"levels on {size}x{size} {variant}: Elo from the weakest to the strongest", "Elo")
 
 

@@ -17,7 +17,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import amazons_engine
+from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.baselines import (
     CHUNK,

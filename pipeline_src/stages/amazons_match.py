@@ -17,7 +17,7 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import amazons_engine
+from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value, read_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.nets import load_nets

@@ -13,7 +13,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from pipeline_src.games import amazons
 from pipeline_src.jit import Need, njit
-from pipeline_src.players.amazons import PLAYERS
+from pipeline_src.players import AMAZONS as PLAYERS
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 

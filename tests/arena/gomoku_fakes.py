@@ -7,7 +7,7 @@ import threading
 import time
 
 from pipeline_src.games import gomoku
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import __version__
-from pipeline_src.arena import gomocup
-from pipeline_src.arena.gomocup import LEAST_MEMORY, OTHER, OWN, Board, Session, Settings
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engines.brain import RULES
-from pipeline_src.players.engines.engine import EngineProcess
+from pipeline_src.players import gomocup
+from pipeline_src.players import gomoku as gomoku_players
+from pipeline_src.players.gomocup import LEAST_MEMORY, OTHER, OWN, RULES, Board, Session, Settings
 from pipeline_src.players.player import OneBoard
+from pipeline_src.players.process import EngineProcess
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.clock import AT_ONCE_MS, thinking_ms
 from pipeline_src.search.gomoku.engine import Engine
@@ -274,7 +274,7 @@ def test_swap2_the_second_player_chooses(brain):
 
 
 def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypatch):
-    monkeypatch.setattr(gomocup, "EVEN", 1e4)
+    monkeypatch.setattr(gomoku_players, "EVEN", 1e4)
     one = brain()
     one.ask("START 15", "INFO timeout_turn 2000")
     placed = one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE")[0].split()
@@ -284,8 +284,8 @@ def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypa
 
 def test_swap2_does_not_wait_for_its_kernels(brain, monkeypatch):
     go = threading.Event()
-    needs = gomocup.needs
-    monkeypatch.setattr(gomocup, "needs", lambda state: go.wait(60) and needs(state))
+    needs = gomocup.swap_needs
+    monkeypatch.setattr(gomocup, "swap_needs", lambda state: go.wait(60) and needs(state))
     one = brain()
     one.ask("START 15")
     one.send("INFO timeout_turn 100")
@@ -300,7 +300,7 @@ def test_swap1_has_no_third_choice():
     board = Board(15, 15, "freestyle")
     for text in WHITE_AHEAD:
         board.place(board.read(text))
-    assert gomocup.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
+    assert gomoku_players.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from pipeline_src.arena import runner
-from pipeline_src.players.amazons import PLAYERS
+from pipeline_src.players import AMAZONS as PLAYERS
 from pipeline_src.players.player import Options, Player
 
 MADE = []

@@ -9,8 +9,8 @@ from markupsafe import escape
 from typer.testing import CliRunner
 
 from pipeline_src.arena import match
+from pipeline_src.arena.match import ROUND, read_tournament, run_tournament
 from pipeline_src.arena.person import game_text
-from pipeline_src.arena.tournament import ROUND, read_tournament, run_tournament
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
@@ -234,7 +234,7 @@ def test_out_that_is_no_file_is_refused(file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "writes", ["pipeline_src.arena.tournament.write_json", "pipeline_src.report.tournament_page.write_page"]
+    "writes", ["pipeline_src.arena.match.write_json", "pipeline_src.report.tournament_page.write_page"]
 )
 def test_a_table_is_printed_also_where_files_cannot_be_written(file, tmp_path, monkeypatch, writes):
     monkeypatch.setattr(writes, full)

@@ -4,7 +4,7 @@ import pytest
 
 from bench.strength import levels as strength
 from pipeline_src import yaml12
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from pipeline_src.report.figures import REGISTRY
 
 TEXTS = ["random", "one_ply:noise=9", "one_ply"]

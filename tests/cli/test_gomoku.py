@@ -10,7 +10,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku.board import PLY
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.player import Options, Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 
 
 def run(*words):

@@ -15,7 +15,7 @@ from pipeline_src.cli.app import app
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq

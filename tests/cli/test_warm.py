@@ -3,7 +3,7 @@ from typer.testing import CliRunner
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import game
-from pipeline_src.players import warm as module
+from pipeline_src.players import listing as module
 from pipeline_src.players.registry import build_player
 from pipeline_src.project.params import MOST_WORKERS
 

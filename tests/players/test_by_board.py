@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.player import NO_BOUNDS, OneBoard, Player, Position, Thought
+from pipeline_src.players.searching import ByBoard
 from pipeline_src.search.limits import Limit
 
 SMALL, LARGE = OneBoard(6, 6, "exact"), OneBoard(9, 9, "exact")

@@ -10,7 +10,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.games.game import get_game
 from pipeline_src.players import levels
-from pipeline_src.players.ladders import ANCHOR_ELO, LENT, Ladder, Level, elo_range, ladders, level_words
+from pipeline_src.players.packaged import ANCHOR_ELO, LENT, Ladder, Level, elo_range, ladders, level_words
 from pipeline_src.players.player import Bounds, OneBoard, Position
 from pipeline_src.players.registry import build_player, limits_in, make_player
 from pipeline_src.report.figures import REGISTRY

@@ -14,10 +14,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.players import packaged
-from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL, OneBoard, packaged_nets
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player, make_player
+from pipeline_src.players.searching import ByBoard
 from pipeline_src.reference.package_net import package_net, write_card
 from pipeline_src.systems.amazons_net.player import open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator

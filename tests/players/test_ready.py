@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from pipeline_src.players import engines
+from pipeline_src.players import ENGINES
+from pipeline_src.players.listing import texts_of
 from pipeline_src.players.registry import players_of
-from pipeline_src.players.warm import texts_of
 
 PROGRAM = """
 import json, os, sys
@@ -112,7 +112,7 @@ def played():
 def test_each_player_that_is_warmed_is_looked_at():
     for game, texts in CHEAP.items():
         assert sorted(texts) == sorted(texts_of(game))
-        assert {text.partition(":")[0] for text in texts} | engines.PLAYERS[game].keys() == players_of(game).keys()
+        assert {text.partition(":")[0] for text in texts} | ENGINES[game].keys() == players_of(game).keys()
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from pipeline_src import systems
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players import engines
-from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
+from pipeline_src.players import ENGINES, PLAYERS
+from pipeline_src.players.amazons import OnePlyPlayer, RandomPlayer
 from pipeline_src.players.player import Options, PlayerText, read_options
 from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
 
@@ -145,8 +145,8 @@ def test_every_maker_takes_options_with_an_example(game, monkeypatch, tmp_path):
 
 def rooms(game):
     """The players that each room names."""
-    yield importlib.import_module(f"pipeline_src.players.{game}").PLAYERS
-    yield engines.PLAYERS[game]
+    yield PLAYERS[game]
+    yield ENGINES[game]
     for system in pkgutil.iter_modules(systems.__path__):
         module = importlib.import_module(f"pipeline_src.systems.{system.name}")
         yield getattr(module, "PLAYERS", {}).get(game, {})

@@ -13,8 +13,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, run_match
-from pipeline_src.arena.tournament import Tournament, run_tournament
+from pipeline_src.arena.match import MatchSpec, Tournament, run_match, run_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.littlegolem.amazons import write_record

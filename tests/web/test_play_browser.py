@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from tests.web.conftest import PHONE, WIDE, alive, fits, violations
 
 SETUP = "zugwerk.play.setup"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.players.amazons.basic import make_evaluator, one_ply_values
+from pipeline_src.players.amazons import make_evaluator, one_ply_values
 from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, top_hits
 
 CHUNK = 256  # Number of turns in a task

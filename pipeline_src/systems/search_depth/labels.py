@@ -15,7 +15,7 @@ from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, p
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.kernels import outcome
-from pipeline_src.players.amazons.basic import make_evaluator
+from pipeline_src.players.amazons import make_evaluator
 from pipeline_src.players.player import Player, PlayerText, Position, Thought, read_options
 from pipeline_src.search.alphabeta import DECIDED
 from pipeline_src.search.amazons.endgame import closing_turn

@@ -26,7 +26,7 @@ class Taken(NamedTuple):
 
 
 class Opening:
-    """How far the opening of a game has come. Seat 0 places the first three stones; see `arena.gomocup`."""
+    """How far the opening of a game has come. Seat 0 places the first three stones; see `players.gomocup`."""
 
     def __init__(self, kind: OpeningKind) -> None:
         self.kind, self.taken = kind, list[Taken]()
@@ -70,7 +70,7 @@ def opened(place: dict[str, Any], stones: int, may_place: bool) -> Iterator[Any]
     """Yield level stones as texts, or if there are none to place, a choice, which may be two stones to place."""
     import numpy as np
 
-    from pipeline_src.arena.gomocup import choose, first_stones
+    from pipeline_src.players.gomoku import choose, first_stones
     from pipeline_src.web.engine.child import placed
     from pipeline_src.web.engine.pool import Place
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.ladders import level_words
+from pipeline_src.players.packaged import level_words
 from pipeline_src.web.choices import hinting
 from pipeline_src.web.engine.pool import Answer, Call, Chosen, EngineError, Engines, Task, Thinking, TimeLeft
 from pipeline_src.web.messages import Message

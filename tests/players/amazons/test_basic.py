@@ -2,7 +2,7 @@ import numpy as np
 
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
-from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer, one_ply_values
+from pipeline_src.players.amazons import OnePlyPlayer, RandomPlayer, one_ply_values
 from pipeline_src.search.amazons.evaluation import make_evaluator, value_of
 from tests.players.positions import positions, random_states
 

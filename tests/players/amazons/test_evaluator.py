@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.amazons.basic import amazons_engine, make_evaluator
+from pipeline_src.players.amazons import amazons_engine, make_evaluator
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.evaluation import HAND, LEARNED, AmazonsEngine

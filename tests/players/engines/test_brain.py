@@ -9,9 +9,9 @@ import pytest
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engines import brain as brain_module
-from pipeline_src.players.engines import engine as engine_module
-from pipeline_src.players.engines.brain import read_cell, rule_number, rule_words, write_cell
+from pipeline_src.players import gomocup as brain_module
+from pipeline_src.players import process as engine_module
+from pipeline_src.players.gomocup import read_cell, rule_number, rule_words, write_cell
 from pipeline_src.players.player import PlayerError, Position, RefusalError
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock

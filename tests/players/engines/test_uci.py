@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
-from pipeline_src.players.engines import engine as engine_module
-from pipeline_src.players.engines.engine import EngineProcess
-from pipeline_src.players.engines.uci import UciPlayer
+from pipeline_src.players import process as engine_module
 from pipeline_src.players.player import PlayerError, Position
+from pipeline_src.players.process import EngineProcess
 from pipeline_src.players.registry import make_player
+from pipeline_src.players.uci import UciPlayer
 from pipeline_src.search.limits import Clock
 from tests.players.engines.scripted_engine import START
 
@@ -233,7 +233,7 @@ def test_an_engine_dies_with_the_process_that_started_it():
     """Even where that is killed, and the engine hangs."""
     program = (
         "import sys, time\n"
-        "from pipeline_src.players.engines.engine import EngineProcess\n"
+        "from pipeline_src.players.process import EngineProcess\n"
         "engine = EngineProcess([sys.executable, '-S', '-c', 'import time; time.sleep(1000)'])\n"
         "print(engine.pid, flush=True)\n"
         "time.sleep(1000)\n"
