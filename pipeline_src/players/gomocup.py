@@ -11,7 +11,6 @@ import os
 import re
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,6 @@ from pydantic import Field
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import from_board
 from pipeline_src.games.gomoku.board import (
     BLACK,
@@ -44,13 +42,12 @@ from pipeline_src.games.gomoku.board import (
 from pipeline_src.games.gomoku.moves import WHAT, any_line
 from pipeline_src.jit import plainly
 from pipeline_src.players.gomoku import choose, first_stones, swap_needs
-from pipeline_src.players.player import Bounds, Player, PlayerError, Position, RefusalError, Thought
+from pipeline_src.players.player import Bounds, Player, PlayerError, Position, RefusalError
 from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.registry import build_player, limits_in, players_of
-from pipeline_src.players.session import Preparation, Search, SearchThread, any_move, error_text
+from pipeline_src.players.session import Conversation, Preparation, Search, error_text, ms_since, one_line
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.clock import thinking_ms
-from pipeline_src.search.limits import Limit
 
 # An external Gomoku engine as a player: any program that speaks the Gomocup protocol.
 #
@@ -588,8 +585,8 @@ UNJUDGED = (0, 1, 2)
 NOT_EVERYWHERE = ("zero", "brain", "level")  # Players that do not play on every board
 
 
-class Session:
-    """A conversation with a manager. `handle` is called from one thread, ``write`` from two."""
+class Session(Conversation):
+    """A conversation with a manager."""
 
     def __init__(
         self,
@@ -609,23 +606,18 @@ class Session:
             margin_ms: part of a turn's time that is reserved for delays.
             verbose: whether to write the result of each search as a MESSAGE before its move.
         """
-        self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
-        self._seated = ""
-        self._player: Player | None = None
-        self._given: Limit | None = None
+        super().__init__("gomoku", player, write, seed)
+        self._margin_ms, self._verbose = margin_ms, verbose
         self._ended, self._notes = False, list[str]()
-        self._preparation: Preparation | None = None
         self._choices: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
         self._told = False  # whether the manager has sent the time left since the last move
-        self._rng = np.random.default_rng(seed)
         self._listing: tuple[str, list[str]] | None = None
-        self._thread = SearchThread(self._fail)
 
     def handle(self, line: str) -> bool:
-        """Handle one line; return False once the conversation is over, after `finish`."""
+        """See `session.Conversation.handle`; `finish` comes before the end."""
         given, begin = line.strip("\x00 \t\r\n\f\v"), time.perf_counter()
         if not given.split():  # blanks beyond ASCII too
             return True
@@ -651,9 +643,9 @@ class Session:
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop the searches and wait ``seconds`` at most for their answers."""
+        """See `session.Conversation.finish`."""
         self._thread.submit(self._leave)
-        self._thread.finish(seconds)
+        super().finish(seconds)
 
     def _listed(self, line: str, name: str, begin: float) -> bool:
         """Handle a line within BOARD ... DONE; return False for a command that breaks it off."""
@@ -675,8 +667,11 @@ class Session:
     def _search(self, find: Callable[[Search], str]) -> None:
         self._thread.search(lambda search: self._answer(search, lambda: find(search)))
 
-    def _fail(self, text: str) -> None:
-        self._write("ERROR " + " ".join(text.split())[:300])
+    def _complain(self, text: str) -> None:
+        self._write("ERROR " + one_line(text))
+
+    def _note(self, text: str) -> None:
+        self._notes.append(text)
 
     def _write(self, line: str) -> None:
         """Write a line, unless ``END`` was received. Errors about an ``INFO`` go before it as MESSAGEs."""
@@ -708,47 +703,31 @@ class Session:
 
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
-        self._seat(board)
+        self._begin(board)
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
         else:
-            self._ready(board, START_MS)  # if not ready: OK at once, and moves without a search until all is compiled
+            self._ready(board.start, START_MS)  # else OK at once, and moves without a search until all is compiled
         self._fit_memory()
         self._board, self._rng = board, np.random.default_rng(self._seed)
         if not self._told:
             self._left = self._settings.match_ms
         self._write("OK")
 
-    def _seat(self, board: Board) -> None:
+    def _begin(self, board: Board) -> None:
         """Make the player, or the one of another level if that has changed, and let it begin a game."""
         text = f"level:{self._settings.level}" if self._settings.level else self._text
-        if self._player is None or text != self._seated:
-            player, given = build_player("gomoku", text), limits_in("gomoku", text)
-            if self._player is not None and self._preparation is not None:
-                self._preparation.stop()
-                self._player.close()
-            self._player, self._given, self._seated = player, given, text
-            self._preparation = Preparation(player.needs, board.start)
-        self._player.new_game()
-
-    def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
-        """Whether the player becomes ready for a game on this board within a share of the time."""
-        assert self._player is not None
-        assert self._preparation is not None
-        if not self._preparation.wait(milliseconds, given_up):
-            return False
-        self._player.ready(board.start)
-        return True
+        self._seat(text, board.start).new_game()
 
     def _info(self, words: list[str]) -> None:
         level = self._settings.level
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
-            self._notes.append(str(error))  # INFO has no answer, and the manager reads none
+            self._note(str(error))  # INFO has no answer, and the manager reads none
             return
         settings = self._settings
         if changed == "timeout_match" and not self._told:
@@ -761,7 +740,7 @@ class Session:
         elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
             if self._refusal(self._board) is None:
-                self._ready(self._board, 0)  # opens the rule's net before the clock of a move runs
+                self._ready(self._board.start, 0)  # opens the rule's net before the clock of a move runs
             self._fit_memory()
         elif changed == "level":
             self._change_level(level)
@@ -770,13 +749,13 @@ class Session:
         """Play the rest of the game at another level; an unknown level leaves the one before."""
         try:
             if self._board is not None:
-                self._seat(self._board)
+                self._begin(self._board)
                 self._fit_memory()
             elif self._settings.level:
                 build_player("gomoku", f"level:{self._settings.level}").close()
         except ZugwerkError as error:
             self._settings.level = before
-            self._notes.append(f"INFO level: {error}")
+            self._note(f"INFO level: {error}")
 
     def _fit_memory(self) -> None:
         """Limit the player's memory to what the process leaves of the manager's limit."""
@@ -786,9 +765,7 @@ class Session:
         self._player.use_memory(LEAST_MEMORY)  # frees the memory of earlier searches
         left = most - resident_bytes()
         if left < LEAST_MEMORY:
-            self._notes.append(
-                f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search"
-            )
+            self._note(f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search")
         self._player.use_memory(max(LEAST_MEMORY, int(MEMORY_SHARE * left)))
 
     def _take_back(self, words: list[str]) -> None:
@@ -831,7 +808,7 @@ class Session:
             answer = find()
         except Exception as error:
             search.end()
-            self._fail(error_text(error))
+            self._complain(error_text(error))
             return
         search.end()
         self._write(answer)
@@ -840,7 +817,7 @@ class Session:
         """Answer the stones that were placed. If there is no answer, the board is restored."""
         with self._known().unless_refused() as board:
             place()
-            action = self._think(search, board, begin).action
+            action = self._move_on(search, board, begin)
             board.place(action)
         return board.write(action)
 
@@ -851,15 +828,14 @@ class Session:
                 raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
             cells = [board.read(line) for line in lines]
             board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-            player = self._player_for(board)
-            movetime = self._bounds(player, board, begin).movetime_ms
+            movetime = self._bounds(self._player_for(board), board).movetime_ms
             seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
             placed: str | tuple[int, ...]
             if self._choices is None:
                 self._choices = Preparation(swap_needs, board.start)
             if not self._choices.wait(movetime, search.stopped):
                 placed = "stay" if cells else UNJUDGED
-                self._notes.append("kernels are still being compiled: chosen without a search")
+                self._note("kernels are still being compiled: chosen without a search")
             elif cells:
                 placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
             else:
@@ -867,7 +843,7 @@ class Session:
             if placed == "swap":
                 return "SWAP"
             if isinstance(placed, str):
-                placed = (self._think(search, board, begin).action,)
+                placed = (self._move_on(search, board, begin),)
             for action in placed:
                 board.place(action)
         return " ".join(map(board.write, placed))
@@ -888,26 +864,21 @@ class Session:
         assert self._player is not None
         return self._player
 
-    def _think(self, search: Search, board: Board, begin: float) -> Thought:
-        player = self._player_for(board)
+    def _move_on(self, search: Search, board: Board, begin: float) -> int:
+        bounds = self._bounds(self._player_for(board), board)
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        if self._ready(board, self._bounds(player, board, begin).movetime_ms, search.stopped):
-            search.begin(player)
-            thought = player.think(position, self._bounds(player, board, begin))
-        else:
-            thought = Thought(any_move(get_game("gomoku"), board.state))
-            self._notes.append("kernels are still being compiled: any legal move")
+        thought = self._think(search, begin, position, bounds)
         self._told = False
         if self._left is not None:
-            self._left = max(0.0, self._left - _since(begin))
+            self._left = max(0.0, self._left - ms_since(begin))
         if self._verbose and (found := thought.found) is not None:
             self._write(f"MESSAGE depth {found.depth}, {found.nodes} nodes, value {found.value:+.2f}")
-        return thought
+        return thought.action
 
-    def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
-        own, cells = self._given or player.limit, board.state.board.size
+    def _bounds(self, player: Player, board: Board) -> Bounds:
+        own, cells = limits_in("gomoku", self._seated) or player.limit, board.state.board.size
         turn, match = self._settings.turn_ms, self._settings.match_ms
-        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, cells, match)
+        movetime = thinking_ms(turn, self._left, 0, self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()
         return Bounds(own.depth if own else None, own.nodes if own else None, movetime)
@@ -944,10 +915,6 @@ class Session:
     def _leave(self) -> None:
         if self._player is not None:
             self._player.close()
-
-
-def _since(begin: float) -> float:
-    return (time.perf_counter() - begin) * 1000
 
 
 def _size(text: str) -> int:

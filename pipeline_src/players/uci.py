@@ -22,17 +22,7 @@ from pipeline_src.players.player import Bounds, Player, PlayerError, Position
 from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.searching import Limits
-from pipeline_src.players.session import (
-    Preparation,
-    Search,
-    SearchThread,
-    any_move,
-    converse,
-    error_text,
-    less_time,
-    nobody,
-    time_of,
-)
+from pipeline_src.players.session import Conversation, Search, converse, error_text, nobody, one_line, time_of
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock, Limit, SearchResult, searching_seconds
 
@@ -426,30 +416,26 @@ HASH_MIB, MOST_HASH_MIB = 64, 4096
 MOST_LINES = 50  # Largest number of lines of an analysis (MultiPV)
 
 
-class Session:
-    """A UCI conversation. `handle` is called from one thread, ``write`` from two."""
+class Session(Conversation):
+    """A UCI conversation."""
 
     def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
-        """``player`` is a text for `make_player`, which is called when the player is first needed."""
-        self._game, self._rules, self._text, self._write, self._seed = game, get_game(game), player, write, seed
+        """See `session.Conversation`."""
+        super().__init__(game, player, write, seed)
         start = self._rules.initial_state()
         self._placed = Placed(start, start)
         self._rejected = ""
         self._hash_mib: int | None = None
-        self._player: Player | None = None
-        self._preparation: Preparation | None = None
         self._waiting: threading.Thread | None = None
-        self._rng = np.random.default_rng(seed)
         self._overhead_ms = float(OVERHEAD_MS)
         self._lines = 1
         self._limited = False
         self._elo_range = elo_range(game) if ladders(game) else None
         self._elo = 0 if self._elo_range is None else self._elo_range[1]
-        self._thread = SearchThread(self._inform)
         self._says_reply = False
 
     def handle(self, line: str) -> bool:
-        """Handle one line; return False once the conversation is over."""
+        """See `session.Conversation.handle`."""
         given = line.split()
         if not given:
             return True
@@ -457,43 +443,45 @@ class Session:
             return False
         act = self._COMMANDS.get(given[0])
         if act is None:
-            self._inform(f"unknown command {given[0][:40]!r}")
+            self._complain(f"unknown command {given[0][:40]!r}")
             return True
         try:
             act(self, given[1:])
         except OSError:
             raise  # the reader of the answers is gone
         except Exception as error:
-            self._inform(error_text(error))
+            self._complain(error_text(error))
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop the searches and wait ``seconds`` at most for their answers."""
+        """See `session.Conversation.finish`."""
         if self._waiting is not None:
             self._waiting.join(seconds)
-        self._thread.finish(seconds)
+        super().finish(seconds)
 
-    def _inform(self, text: str) -> None:
-        self._write("info string " + " ".join(text.split())[:300])
+    def _complain(self, text: str) -> None:
+        self._out("info string " + one_line(text))
+
+    _note = _complain
 
     def _uci(self, _: list[str]) -> None:
-        self._write(f"id name Zugwerk {__version__} {self._game}")
-        self._write("id author the Zugwerk authors")
-        self._write(f"option name Player type string default {self._text}")
-        self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
-        self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
-        self._write(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
-        self._write("option name Ponder type check default false")
+        self._out(f"id name Zugwerk {__version__} {self._game}")
+        self._out("id author the Zugwerk authors")
+        self._out(f"option name Player type string default {self._text}")
+        self._out(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
+        self._out(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
+        self._out(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
+        self._out("option name Ponder type check default false")
         if self._elo_range is not None:
             low, high = self._elo_range
-            self._write("option name UCI_LimitStrength type check default false")
-            self._write(f"option name UCI_Elo type spin default {high} min {low} max {high}")
-        self._write("uciok")
+            self._out("option name UCI_LimitStrength type check default false")
+            self._out(f"option name UCI_Elo type spin default {high} min {low} max {high}")
+        self._out("uciok")
         self._thread.submit(self._prepare)  # in the background; errors of the player are reported later
 
     def _isready(self, _: list[str]) -> None:
         if self._thread.busy:
-            self._write("readyok")  # during a search, this only shows that the engine is alive
+            self._out("readyok")  # during a search, this only shows that the engine is alive
             return
         self._thread.submit(self._begin_ready)
 
@@ -544,7 +532,7 @@ class Session:
             with plainly():
                 go.read_moves(self._rules, self._placed.state)
         for complaint in go.complaints:
-            self._inform(complaint)
+            self._complain(complaint)
         placed, rejected = self._placed, self._rejected
         self._thread.search(lambda search: self._run(search, placed, go, rejected, received))
 
@@ -572,12 +560,19 @@ class Session:
 
     # The methods below run in the search thread, one job after the other.
 
-    def _make(self) -> tuple[Player, Preparation]:
-        if self._player is None or self._preparation is None:
-            self._player = build_player(self._game, self._playing)
+    @property
+    def _playing(self) -> str:
+        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
+        return f"level:elo={self._elo}" if self._limited else self._text
+
+    def _make(self) -> Player:
+        return self._seat(self._playing, self._rules.initial_state())
+
+    def _seat(self, text: str, start: Any) -> Player:
+        before, player = self._player, super()._seat(text, start)
+        if player is not before:
             self._fit_memory()
-            self._preparation = Preparation(self._player.needs, self._rules.initial_state())
-        return self._player, self._preparation
+        return player
 
     def _prepare(self) -> None:
         with suppress(ZugwerkError):
@@ -585,61 +580,46 @@ class Session:
 
     def _begin_ready(self) -> None:
         """Answer once all kernels are compiled. Moves that are requested meanwhile do not wait."""
-        try:
-            preparation = self._make()[1]
-        except ZugwerkError as error:
-            self._inform(str(error))
-            self._write("readyok")
+        if self._say_ready(0):
             return
-        if preparation.wait(0):
-            self._ready()
-        else:
-            self._waiting = threading.Thread(target=lambda: self._ready_after(preparation), daemon=True)
-            self._waiting.start()
+        preparation = self._preparation
+        assert preparation is not None
 
-    def _ready_after(self, preparation: Preparation) -> None:
-        preparation.wait()
-        self._thread.submit(self._ready)
+        def wait() -> None:
+            preparation.wait()
+            self._thread.submit(lambda: self._say_ready(None))
 
-    def _ready(self) -> None:
+        self._waiting = threading.Thread(target=wait, daemon=True)
+        self._waiting.start()
+
+    def _say_ready(self, milliseconds: float | None) -> bool:
+        """Answer if the player, or its error, is there within that time; return whether it was."""
         try:
-            self._make()[0].ready(self._rules.initial_state())
+            self._make()
+            if not self._ready(self._rules.initial_state(), milliseconds):
+                return False
         except ZugwerkError as error:
-            self._inform(str(error))
-        self._write("readyok")
+            self._complain(str(error))
+        self._out("readyok")
+        return True
 
     def _forget(self) -> None:
         self._rng = np.random.default_rng(self._seed)
         if self._player is not None:
             self._player.new_game()
 
-    @property
-    def _playing(self) -> str:
-        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
-        return f"level:elo={self._elo}" if self._limited else self._text
-
     def _set_player(self, text: str) -> None:
         if self._limited:
             build_player(self._game, text).close()  # plays once its strength is no longer limited
         else:
-            self._change_player(text)
+            self._seat(text, self._rules.initial_state())
         self._text = text
 
     def _limit_strength(self, limited: bool, elo: int) -> None:
         before = self._playing
         self._limited, self._elo = limited, elo
         if self._playing != before:
-            self._change_player(self._playing)
-
-    def _change_player(self, text: str) -> None:
-        player = build_player(self._game, text)  # a malformed text keeps the old player
-        if self._preparation is not None:
-            self._preparation.stop()
-        if self._player is not None:
-            self._player.close()
-        self._player = player
-        self._fit_memory()
-        self._preparation = Preparation(player.needs, self._rules.initial_state())
+            self._make()
 
     def _fit_memory(self) -> None:
         if self._player is not None and self._hash_mib is not None:
@@ -652,36 +632,32 @@ class Session:
                 raise ZugwerkError(rejected)
             best = self._search(search, placed, go, received)
         except Exception as error:
-            self._inform(error_text(error))
+            self._complain(error_text(error))
         if go.infinite:
             search.stopped.wait()
         elif go.ponder:
             search.hit.wait()
         search.end()
-        self._write(f"bestmove {best}")
+        self._out(f"bestmove {best}")
 
     def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
         rules, state, only = self._rules, placed.state, go.actions
         with plainly():
             if rules.winner(state) is not None:
-                self._inform("the game is over")
+                self._complain("the game is over")
                 return "(none)"
-        player, preparation = self._make()
+        player = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
         limit = Limit()
         if go.ponder:
-            preparation.wait(None, search.hit)
+            assert self._preparation is not None
+            self._preparation.wait(None, search.hit)
             if not player.searches:
                 search.hit.wait()
             received = time.perf_counter()  # no clock runs before
             if not search.hit.is_set():
                 limit, bounds = _limit(player, position, bounds), replace(bounds, infinite=True)
-        if not preparation.wait(None if bounds.infinite else time_of(position, bounds), search.stopped):
-            self._inform("kernels are still being compiled: any legal move")
-            with plainly():
-                return write_move(rules, state, only[0] if only else any_move(rules, state))
-        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - received))
         reported: SearchResult | None = None
 
         def report(found: SearchResult) -> None:
@@ -691,7 +667,7 @@ class Session:
                 search.stop()
             if not only or found.action in only:
                 for line in info_lines(rules, state, found):
-                    self._write(line)
+                    self._out(line)
 
         def end_ponder() -> None:
             search.hit.wait()
@@ -701,17 +677,16 @@ class Session:
 
         if limit != Limit():
             threading.Thread(target=end_ponder, daemon=True).start()
-        search.begin(player)
-        thought = player.think(position, bounds, report)
+        thought = self._think(search, received, position, bounds, report)
         if only and thought.action not in only:
-            self._inform(f"the player {self._playing} searches all moves: this is the first of searchmoves")
+            self._complain(f"the player {self._playing} searches all moves: this is the first of searchmoves")
             return write_move(rules, state, only[0])
         if thought.found is None:
             return write_move(rules, state, thought.action)
         if thought.found != reported:
             report(thought.found)
         if exact := exact_words(thought.found.value):
-            self._inform(exact)
+            self._complain(exact)
         pv = thought.found.pv if self._says_reply and thought.action in thought.found.pv[:1] else (thought.action,)
         return " ponder ".join(write_move(rules, state, action) for action in pv[:2])
 

@@ -409,7 +409,7 @@ def test_another_player_ends_the_preparation_of_the_one_before(monkeypatch):
             ended.append(type(self._needs.__self__).__name__)
             super().stop()
 
-    monkeypatch.setattr("pipeline_src.players.uci.Preparation", Recorded)
+    monkeypatch.setattr("pipeline_src.players.session.Preparation", Recorded)
     talk("random", "setoption name Player value one_ply", "isready")
     assert ended == ["RandomPlayer"]
 
