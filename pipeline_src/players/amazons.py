@@ -1,4 +1,4 @@
-"""Simple players of the Amazons: uniformly random, and one ply deep."""
+"""Players of the Amazons: uniformly random, one ply deep, alpha-beta and UCT."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ from pipeline_src.search.alphabeta import Options as Search
 from pipeline_src.search.amazons import evaluation
 from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.amazons.evaluation import AmazonsEngine, AmazonsEvaluator, rank_all
-from pipeline_src.search.amazons.evaluation import make_evaluator as evaluator_of
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
@@ -144,7 +143,7 @@ def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[np
     return turns[:n], values[:n]
 
 
-# Alpha-beta as a player of the Amazons.
+# Alpha-beta.
 
 
 STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)  # Default options, chosen by matches (docs/experiments.md)
@@ -179,18 +178,18 @@ class EngineOptions(Options):
         for i, width in enumerate((self.width, self.width3, self.width4)):
             if width is not None:
                 widths[i:] = [width] * (len(widths) - i)
-        evaluation = amazons_engine()
+        static = amazons_engine()
         if self.weights is not None:
-            evaluation = evaluation.model_copy(update={"weights": self.weights, "phases": ()})
+            static = static.model_copy(update={"weights": self.weights, "phases": ()})
         selective = STANDARD if self.width != 0 else Search()
         options = Search(
             widths=tuple(widths),
-            table_mb=float(evaluation.table_mb) if self.table_mb is None else self.table_mb,
+            table_mb=float(static.table_mb) if self.table_mb is None else self.table_mb,
             breadth=selective.breadth if self.breadth is None else self.breadth,
             inner_breadth=selective.inner_breadth if self.inner_breadth is None else self.inner_breadth,
             futility=selective.futility if self.futility is None else self.futility,
         )
-        return ClosingFirst(AlphaBeta(evaluator_of(evaluation), options))
+        return ClosingFirst(AlphaBeta(evaluation.make_evaluator(static), options))
 
 
 class AlphaBetaOptions(EngineOptions, Limits):
@@ -209,7 +208,7 @@ def amazons_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
     return SearchPlayer(options.engine(), options.limit)
 
 
-# UCT with the static evaluation as a player of the Amazons.
+# UCT with the static evaluation.
 
 
 UCT_STANDARD = UctOptions(c=1.0, prior=1.0, widen=2.0, breadth=16)

@@ -1,7 +1,7 @@
-"""The Gomocup protocol (of Piskvork, by Petr Lastovicka): a Gomoku player on two streams.
+"""The Gomocup protocol (of Piskvork, by Petr Lastovicka), on both sides.
 
-`settings` reads ``INFO``, `position` holds the board, `swap2` plays the opening, `session` answers, `memory` measures
-the memory of the process; `pipeline_src.search.clock` manages the time.
+`BrainPlayer` is another program as a player of Gomoku, `Session` a player that serves a manager of tournaments.
+`search.clock` manages its time, `players.gomoku` chooses in swap2.
 """
 
 import contextlib
@@ -48,13 +48,6 @@ from pipeline_src.players.registry import build_player, limits_in, players_of
 from pipeline_src.players.session import Conversation, Preparation, Search, error_text, ms_since, one_line
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.clock import thinking_ms
-
-# An external Gomoku engine as a player: any program that speaks the Gomocup protocol.
-#
-# Some programs print their move before they have put their state away, and refuse a command that comes at once;
-# managers of tournaments take longer than that. So each command waits `PAUSE_MS` after the program's last line, and a
-# move that is answered by ERROR is asked for once more, by BOARD.
-
 
 # Cells and rules in the Gomocup protocol: ``x,y`` from 0, where x is the column and y the row from the top.
 
@@ -109,6 +102,13 @@ def rule_words(number: int) -> str:
 
 
 log = logging.getLogger(__name__)
+
+# Another program as a player.
+#
+# Some programs print their move before they have put their state away, and refuse a command that comes at once;
+# managers of tournaments take longer than that. So each command waits `PAUSE_MS` after the program's last line, and a
+# move that is answered by ERROR is asked for once more, by BOARD.
+
 
 MOVETIME_MS = 1000.0  # Default time of a move. The protocol requires a time for every move.
 NO_LIMIT = (1 << 31) - 1  # Value of `time_left` in a game without a clock
@@ -571,7 +571,7 @@ class Board:
             self.place(action)
 
 
-# One conversation with a manager of the Gomocup: commands in, moves out, the search in a thread of its own.
+# A player that serves a manager.
 
 
 MARGIN_MS = 100.0

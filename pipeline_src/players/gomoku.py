@@ -1,4 +1,4 @@
-"""Alpha-beta as a player of Gomoku."""
+"""Players of Gomoku that belong to no system, and the choices of colours in swap2."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
     return SearchPlayer(AlphaBeta(make_evaluator(), search), limit)
 
 
-# The random player of Gomoku, and the one that looks one ply ahead and, with noise, misjudges what it sees.
+# Uniformly random cells, and the player that looks one ply ahead and, with noise, misjudges what it sees.
 
 
 class RandomOptions(Options):
@@ -130,7 +130,7 @@ def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
     return OnePlyPlayer(options.noise)
 
 
-# The player ``engine`` of Gomoku: alpha-beta on boards with patterns, with searches by fours and threats.
+# The player ``engine``: alpha-beta on boards with patterns, with searches by fours and threats.
 
 
 class EngineOptions(EngineSearchOptions, Limits):
@@ -164,7 +164,7 @@ def gomoku_engine(options: EngineOptions) -> EnginePlayer:
     return EnginePlayer(Engine(options), options.limit)
 
 
-# UCT with random playouts as a player of Gomoku: the anchor of the Elo ratings.
+# UCT with random playouts: the anchor of the Elo ratings.
 
 
 class MctsOptions(Nodes):
@@ -183,9 +183,6 @@ class MctsOptions(Nodes):
 def gomoku_mcts(options: MctsOptions) -> SearchPlayer:
     """The player ``mcts`` of Gomoku."""
     return SearchPlayer(PlainUct(options.c), options.limit)
-
-
-# Plain minimax as a player of Gomoku.
 
 
 class MinimaxOptions(Options):

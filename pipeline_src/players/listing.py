@@ -1,4 +1,4 @@
-"""The players of every game with their options, as `zugwerk players`, the pages and docs/reference list them."""
+"""All players of a game: their options, as `zugwerk players` and the pages list them, and their kernels (`warm`)."""
 
 import time
 from typing import Any, NamedTuple
@@ -7,8 +7,6 @@ from pydantic.fields import FieldInfo
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import GAMES, get_game
-from pipeline_src.games.kernels import rules_need
-from pipeline_src.jit import PROGRESS, Need, distinct, ready
 from pipeline_src.players import ENGINES
 from pipeline_src.players.player import Options, option_names
 from pipeline_src.players.registry import build_player, makers_of, open_maker, players_of
@@ -83,9 +81,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-# Compile ahead all kernels that the rules of a game and its players need.
-
-
 class Warmed(NamedTuple):
     """Numbers of kernels that were needed and compiled."""
 
@@ -106,7 +101,7 @@ def texts_of(game: str) -> list[str]:
 
 
 def warm(game: str) -> Warmed:
-    """Compile the kernels that are not on disk yet.
+    """Compile the kernels of the rules of a game and of its players that are not on disk yet.
 
     Games share hardly any kernels, and cache files are named by their sources, so each game can be compiled in a
     process of its own. The process reports progress on stderr.
@@ -114,11 +109,14 @@ def warm(game: str) -> Warmed:
     Raises:
         ZugwerkError: no game has this name.
     """
+    from pipeline_src.games.kernels import rules_need  # import numba, which a list of the players does not need
+    from pipeline_src.jit import PROGRESS, distinct, ready
+
     begin = time.monotonic()
     if PROGRESS.stream is None:
         PROGRESS.speak_as(game)
     start = get_game(game).initial_state()
-    needs: list[Need] = rules_need(start)
+    needs = rules_need(start)
     left_out = []
     for text in texts_of(game):
         try:

@@ -1,8 +1,9 @@
-"""The nets that come with the package: for a board and a rule a file that runs without torch, and a card of it.
+"""The nets and the levels that come with the package.
 
-``nets/SYSTEM-9x9-RULE.onnx``, or ``.lines`` of a line net's table, has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A net
-that searches run in 8-bit integers comes with that model, in ``nets/SYSTEM-9x9-RULE.int8.onnx``. A player whose text
-names no model plays with the net that fits its board (`by_board`).
+For a board and a rule there is a file that runs without torch, and a card of it: ``nets/SYSTEM-9x9-RULE.onnx``, or
+``.lines`` of a line net's table, has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A net that searches run in 8-bit
+integers comes with that model, in ``nets/SYSTEM-9x9-RULE.int8.onnx``. A player whose text names no model plays with the
+net that fits its board (`searching.ByBoard`).
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""`SearchPlayer`, a search as a player, and the limits that its options set."""
+"""`SearchPlayer`, a search as a player, with the limits that options set; `ByBoard`, another player on each board."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -127,9 +127,6 @@ def time_on_clock(position: Position) -> float:
     played = len(position.actions)
     legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
     return movetime_ms(position.clock, played, expected_plies(played, legal))
-
-
-# A player that is another one on each board, such as that with the packaged net of the board: `ByBoard`.
 
 
 T = TypeVar("T")

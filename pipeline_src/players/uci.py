@@ -1,4 +1,7 @@
-"""An external engine as a player: any program that speaks the protocol of `pipeline_src.players.uci`."""
+"""UCI for the Amazons, after the Universal Chess Interface (Meyer-Kahlen and Huber, 2000), on both sides.
+
+`UciPlayer` is another program as a player, `Session` a player that serves another program.
+"""
 
 import math
 import re
@@ -63,6 +66,9 @@ def read_move(game: Game, state: Any, text: str) -> int:
         ZugwerkError: the text is not a move, or a square is not on the board.
     """
     return game.parse_move(_COMMA.sub(r"\1\2\4", text.strip().lower()), *state.board.shape)
+
+
+# Another program as a player.
 
 
 UNLIMITED_S = 3600.0  # Seconds for a move without a time limit (nodes, depth) until the engine counts as hung
@@ -218,12 +224,7 @@ def uci_player(options: UciOptions) -> UciPlayer:
     return UciPlayer("amazons", options.command, given, options.option, options.patience, form)
 
 
-# UCI for the Amazons, after the Universal Chess Interface (Meyer-Kahlen and Huber, 2000): a player on two streams.
-#
-# `commands` reads ``position`` and ``go``, `session` answers on two streams.
-
-
-# Parsers for the arguments of ``position`` and ``go``.
+# The arguments of ``position`` and ``go``.
 
 
 MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
@@ -407,7 +408,7 @@ def exact_words(value: float) -> str:
     return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"
 
 
-# One UCI conversation: commands in, answers out, and the search in a thread of its own.
+# A player that serves another program.
 
 
 DEFAULT_PLAYER = "alphabeta"
