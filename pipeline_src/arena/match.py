@@ -1,14 +1,20 @@
-"""Matches between any two players, in colour-swapped pairs: `run_match`, for `zugwerk match`, and `play_match`."""
+"""Matches and tournaments, in colour-swapped pairs from a set of openings, kept in a journal and resumed from it.
+
+`run_match` is for two players, `run_tournament` for a round robin or a gauntlet of several. The games of two players
+depend only on the two players, the board, the openings and the seed. A player that is added to a tournament's file
+changes no game that was played before, and the journal is continued with the new games.
+"""
 
 import hashlib
 import math
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, field_validator
 
@@ -127,43 +133,17 @@ def run_match(
     """
     if out is not None:
         _check_free(out, resume)
-    board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
-    fixtures = [
-        swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
-        for number, opening in enumerate(spec.read_openings())
-    ]
-    board.check(game for pair in fixtures for game in pair)
-    with ExitStack() as stack:
-        journal = None
-        if out is not None:
-            journal = stack.enter_context(Journal(journal_of(out), spec.identity(), resume=resume))
-            match.pairs = {number: pair for number, pair in pairs_of(journal).items() if number < spec.pairs}
-        missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
-        try:
-            on_pair(match)
-            tasks = {str(number): fixtures[number] for number in missing}
+    slots = {
+        str(number): Slot(match, number, swapped_pair(spec.a, spec.b, one.actions, (spec.seed, 1, number), one.start))
+        for number, one in enumerate(spec.read_openings())
+    }
 
-            def take(key: str, pair: Pair) -> None:
-                match.pairs[int(key)] = pair
+    def write(path: Path) -> None:
+        games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
+        write_records((spec.board.record(game, gid) for gid, game in games), path)
 
-            for _ in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal, take))):
-                on_pair(match)
-                if match.decided:
-                    break
-            if len(match.pairs) < spec.pairs:
-                match.status = "decided" if match.decided else "incomplete"
-        except KeyboardInterrupt:
-            match.status = "interrupted"
-        except OSError as error:
-            match.status, match.unwritten = "incomplete", line_of(error)
-        if out is not None:
-            games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
-            try:
-                write_records((board.record(game, gid) for gid, game in games), out)
-            except OSError as error:
-                match.unwritten = match.unwritten or line_of(error)
-    return match
+    return _play(match, spec.board, slots, out, spec.identity(), parallel, resume, on_pair, write)
 
 
 def _check_free(out: Path, resume: bool) -> None:
@@ -183,30 +163,94 @@ def _begins_like_an_archive(path: Path) -> bool:
         return file.read(4) in (b"PAR1", b"")
 
 
-def play_pairs(
-    board: Board,
-    pairs: Mapping[str, tuple[Fixture, Fixture]],
-    parallel: Parallel,
-    journal: Journal | None,
-    take: Callable[[str, Pair], None],
-) -> Generator[None]:
-    """Pass each pair to ``take`` by its key: first those in the journal, then the others as they finish.
+class Slot(NamedTuple):
+    """A pair of games to be played."""
 
-    ``take`` is called before the journal writes a pair, so that an interrupt in between loses nothing; the generator
-    yields after the write. A pair whose worker died at each attempt is left out.
+    match: Match
+    number: int  # Number of the pair in its match
+    fixtures: tuple[Fixture, Fixture]
+
+
+Played = TypeVar("Played", Match, "Standings")
+
+
+def _play(
+    found: Played,
+    board: Board,
+    slots: Mapping[str, Slot],
+    games: Path | None,
+    identity: Mapping[str, Any],
+    parallel: Parallel,
+    resume: bool,
+    on_pair: Callable[[Played], None],
+    write: Callable[[Path], None],
+    step: int | None = None,
+) -> Played:
+    """Play the pairs of one match or of many, side by side, and set their status.
+
+    A pair is in its match before the journal has it, so that an interrupt in between loses nothing. A pair whose worker
+    died at each attempt is left out.
+
+    Args:
+        found: the match, or the tournament.
+        board: board and rules.
+        slots: all pairs by their keys in the journal.
+        games: see ``out`` of `run_match`.
+        identity: see `Journal`.
+        parallel: see `run_match`.
+        resume: see `run_match`.
+        on_pair: see `run_match`.
+        write: writes the games that were played.
+        step: number of pairs of each match whose test is undecided that are played before the tests are looked at
+            again. With None, all pairs are begun, and a decision ends everything.
+
+    Raises:
+        ZugwerkError, OSError: as `run_match`.
     """
-    known = {} if journal is None else journal.entries
-    for key in pairs:
-        if key in known:
-            take(key, _pair(known[key]))
-    missing = [key for key in pairs if key not in known]
-    tasks = [(board, pairs[key]) for key in missing]
-    with closing(run_as_they_come(play_group, tasks, parallel, runner.rest)) as found:
-        for index, rows in found:
-            take(missing[index], _pair(rows))
-            if journal is not None:
-                journal.add(missing[index], rows)
-            yield
+    board = replace(board, logs="" if games is None else str(engine_logs_of(games).resolve()))
+    board.check(game for slot in slots.values() for game in slot.fixtures)
+    with nullcontext() if games is None else Journal(journal_of(games), identity, resume=resume) as journal:
+        known = {} if journal is None else journal.entries
+        status: Status | None = None
+        planned = Counter(id(slot.match) for slot in slots.values())
+        matches = {id(slot.match): slot.match for slot in slots.values()}
+        length = max(planned.values())
+        try:
+            for begin in range(0, length, step or length):
+                open_ = {key for key, match in matches.items() if not match.decided}
+                due = range(begin, begin + (step or length))
+                some = {key: slot for key, slot in slots.items() if slot.number in due and id(slot.match) in open_}
+                for key, (match, number, _) in some.items():
+                    if key in known:
+                        match.pairs[number] = _pair(known[key])
+                on_pair(found)
+                over = step is None and any(match.decided for match in matches.values())
+                missing = [] if over else [key for key in some if key not in known]
+                tasks = [(board, some[key].fixtures) for key in missing]
+                with closing(run_as_they_come(play_group, tasks, parallel, runner.rest)) as played:
+                    for index, rows in played:
+                        match, number, _ = some[missing[index]]
+                        match.pairs[number] = _pair(rows)
+                        if journal is not None:
+                            journal.add(missing[index], rows)
+                        on_pair(found)
+                        if step is None and match.decided:
+                            break
+        except KeyboardInterrupt:
+            status = "interrupted"
+        except OSError as error:
+            status, found.unwritten = "incomplete", line_of(error)
+        for match in matches.values():
+            if len(match.pairs) < planned[id(match)]:
+                match.status = "decided" if match.decided else status or "incomplete"
+                status = "incomplete" if match.status == "incomplete" else status
+        found.status = status or found.status
+        if games is not None:
+            try:
+                write(games)
+            except OSError as error:
+                found.unwritten = found.unwritten or line_of(error)
+    return found
 
 
 def journal_of(out: Path) -> Path:
@@ -325,10 +369,7 @@ def _is_moves(game: Game, text: str, state: Any) -> bool:
         return False
 
 
-# Tournaments of several players: a round robin or a gauntlet, played in colour-swapped pairs.
-#
-# The games of two players depend only on the two players, the board, the openings and the seed. A player that is added
-# to the file changes no game that was played before, and the journal is continued with the new games.
+# Tournaments.
 
 
 ROUND = 4
@@ -562,56 +603,26 @@ def run_tournament(
     if out is not None and out.exists() and not out.is_dir():
         raise ZugwerkError(f"{out} is a file; name a folder for the games and the results")
     spec, texts = tournament.spec(), tournament.texts()
-    games = None if out is None else out / "games.parquet"
-    board = replace(spec.board, logs="" if games is None else str(engine_logs_of(games).resolve()))
-    pairs = [
-        ((a, b), number, swapped_pair(texts[a], texts[b], opening.actions, seed, opening.start))
-        for number, opening in enumerate(spec.read_openings())
+    matches = {(a, b): Match(a, b, {}, sprt=tournament.test) for a, b in tournament.meetings}
+    slots = [
+        Slot(matches[a, b], number, swapped_pair(texts[a], texts[b], one.actions, seed, one.start))
+        for number, one in enumerate(spec.read_openings())
         for a, b in tournament.meetings
         for seed in [(spec.seed, 1, *f"{a}/{b}".encode(), number)]
     ]
-    board.check(game for _, _, pair in pairs for game in pair)
-    matches = {(a, b): Match(a, b, {}, sprt=tournament.test) for a, b in tournament.meetings}
-    found = Standings(tournament.names, matches, 2 * len(pairs))
-    keys = group_keys(board, [pair for _, _, pair in pairs])
-    places = {key: (meeting, number) for key, (meeting, number, _) in zip(keys, pairs, strict=True)}
-    identity = {"tournament": tournament.game, "size": spec.size, "variant": spec.variant}
-    with Journal(journal_of(games), identity, resume=resume) if games is not None else nullcontext() as journal:
-        fixtures = {key: pair for key, (_, _, pair) in zip(keys, pairs, strict=True)}
-
-        def take(key: str, pair: Pair) -> None:
-            meeting, number = places[key]
-            found.matches[meeting].pairs[number] = pair
-
-        def rounds() -> Iterator[dict[str, tuple[Fixture, Fixture]]]:
-            """Yield the pairs that are played side by side: all, or with a test a few of each undecided meeting."""
-            step = spec.pairs if tournament.test is None else ROUND
-            for begin in range(0, spec.pairs, step):
-                due = {meeting for meeting, match in matches.items() if not match.decided}
-                of_round = [key for key, (one, n) in places.items() if one in due and begin <= n < begin + step]
-                yield {key: fixtures[key] for key in of_round}
-
-        try:
-            on_pair(found)
-            for some in rounds():
-                with closing(play_pairs(board, some, parallel, journal, take)) as played:
-                    for _ in played:
-                        on_pair(found)
-        except KeyboardInterrupt:
-            found.status = "interrupted"
-        except OSError as error:
-            found.status, found.unwritten = "incomplete", line_of(error)
-        for match in matches.values():
-            if len(match.pairs) < spec.pairs:
-                match.status = "decided" if match.decided else found.status
-                if match.status == "finished":
-                    match.status = found.status = "incomplete"
-        if out is not None:
-            try:
-                _write(found, tournament, out)
-            except OSError as error:
-                found.unwritten = found.unwritten or line_of(error)
-    return found
+    keys = group_keys(spec.board, [slot.fixtures for slot in slots])
+    return _play(
+        found := Standings(tournament.names, matches, 2 * len(slots)),
+        spec.board,
+        dict(zip(keys, slots, strict=True)),
+        None if out is None else out / "games.parquet",
+        {"tournament": tournament.game, "size": spec.size, "variant": spec.variant},
+        parallel,
+        resume,
+        on_pair,
+        lambda games: _write(found, tournament, games.parent),
+        None if tournament.test is None else ROUND,
+    )
 
 
 def _write(found: Standings, tournament: Tournament, out: Path) -> None:
