@@ -13,10 +13,9 @@ from pipeline_src.arena.calibration import (
     measure_calibration,
     net_win_rates,
 )
-from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.arena.game import Fixture, PlayedGame
 from pipeline_src.arena.runner import Board
-from pipeline_src.arena.score import calibration_rows, clustered_rate, reliability
+from pipeline_src.arena.score import CalibrationParams, calibration_rows, clustered_rate, reliability
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel

@@ -9,7 +9,7 @@ import torch
 
 from pipeline_src import yaml12
 from pipeline_src.arena.calibration import CONSTANT, MOST_AT_START, MOST_BIAS
-from pipeline_src.arena.calibration_params import CalibrationParams
+from pipeline_src.arena.score import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import MOST_WORKERS
