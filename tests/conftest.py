@@ -31,7 +31,7 @@ settings.load_profile("zugwerk")
 
 
 LONGEST = (
-    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "arena/test_preparation"),
+    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "players/test_session"),
     *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
     *("web/test_players_browser", "jit/test_cache", "web/test_play_browser", "spiders/test_scrapy_commands"),
     *("systems/amazons_net/test_train", "search/gomoku/test_threats", "systems/growing_boards/test_growth"),

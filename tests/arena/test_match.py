@@ -24,8 +24,7 @@ from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, save_nets
 from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
-from tests.players.engines.test_brain import SCRIPT
-from tests.players.engines.test_uci import command
+from tests.players.test_programs import SCRIPT, command
 
 ALONE, TWO = Parallel(workers=1), Parallel(workers=2)
 SPEC = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=8, size=6)

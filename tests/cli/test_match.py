@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
 from tests.arena import fakes  # noqa: F401 - registers the players
-from tests.players.engines.test_brain import SCRIPT
+from tests.players.test_programs import SCRIPT
 
 
 def run(*words):

@@ -27,7 +27,7 @@ from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement, PlyAna
 from pipeline_src.web.play import UNJUDGED
 from pipeline_src.web.records import read_games
 from pipeline_src.web.trees import tree_of, written
-from tests.players.engines.test_brain import SCRIPT
+from tests.players.test_programs import SCRIPT
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, ask, fits, run, violations, wait
 from tests.web.test_listing import age

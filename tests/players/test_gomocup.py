@@ -29,7 +29,7 @@ from pipeline_src.search.clock import AT_ONCE_MS, thinking_ms
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.player import check_state
-from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
+from tests.arena import fakes  # noqa: F401 - registers the player
 
 
 class Brain:
@@ -58,7 +58,7 @@ ABOUT = f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors",
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """START waits for kernels that no run before has compiled; what else it does is in test_preparation.py."""
+    """START waits for kernels that no run before has compiled; what else it does is in test_session.py."""
     monkeypatch.setattr(gomocup, "START_MS", 500_000.0)
 
 
@@ -576,13 +576,13 @@ def test_random_garbage_is_survived(brain):
     assert not [line for line in said if "Error:" in line or "Traceback" in line]
 
 
-COMMAND = f"'{sys.executable}' -m tests.arena.gomoku_fakes gomoku brain --player"
+COMMAND = f"'{sys.executable}' -m tests.arena.fakes gomoku brain --player"
 
 
 def test_the_command_on_pipes():
     lines = b"START 15\r\nBEGIN\r\n" + b"x" * 200_000 + b"\nTURN 7,7\nABOUT\n"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
+        [sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain", "--player", "fake"],
         input=lines,
         capture_output=True,
         timeout=240,
@@ -595,7 +595,7 @@ def test_the_command_on_pipes():
 @pytest.mark.slow
 def test_brain_without_a_reader_ends():
     """Its input stays open, as that of a manager that has gone away without closing it."""
-    words = [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"]
+    words = [sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain", "--player", "fake"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(words, **pipes) as process:
         process.stdout.close()
@@ -631,7 +631,7 @@ def test_no_answer_takes_longer_than_its_turn():
     be kept waiting.
     """
     turn_ms, rng, walls, computed = 250.0, np.random.default_rng(1), [], []
-    process = EngineProcess([sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain"])
+    process = EngineProcess([sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain"])
     try:
         while len(walls) < 30:
             process.send("START 15")
