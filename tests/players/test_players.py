@@ -165,10 +165,23 @@ def rooms(game):
         yield getattr(module, "PLAYERS", {}).get(game, {})
 
 
-def test_packages_import_without_heavy_dependencies():
-    """Who plays is known without what they play with."""
-    code = "import sys; from pipeline_src.players.registry import makers_of as m; assert m('amazons') and m('gomoku'); "
-    code += "sys.exit(bool({'torch', 'numba', 'pyarrow'} & sys.modules.keys()))"
+SERVED = (
+    "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), out); "
+    "assert b'bestmove' in out.getvalue()"
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "program", "absent"),
+    [
+        ("registry", "assert makers_of('amazons') and makers_of('gomoku')", {"torch", "numba", "pyarrow"}),
+        ("registry", "make_player('amazons', 'one_ply')", {"torch", "pyarrow"}),
+        ("uci", SERVED, {"torch", "pyarrow"}),
+    ],
+)
+def test_no_player_is_heavier_than_what_it_plays_with(module, program, absent):
+    code = f"import io, sys; out = io.BytesIO(); from pipeline_src.players.{module} import *; {program}; "
+    code += f"sys.exit(bool({absent} & sys.modules.keys()))"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -202,11 +215,6 @@ def test_options_are_read_by_their_types():
     ):
         with pytest.raises(ZugwerkError, match=f"^player 'some':? {complaint}"):
             read(f"some:{text}")
-
-
-def test_players_without_a_net_bring_no_torch():
-    code = "import sys; from pipeline_src.players.registry import make_player as m; m('amazons', 'one_ply'); "
-    subprocess.run([sys.executable, "-c", code + "sys.exit('torch' in sys.modules)"], check=True)
 
 
 def test_a_limit_of_depth_or_nodes_leaves_the_clock_on():

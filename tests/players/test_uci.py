@@ -450,16 +450,6 @@ def test_a_counted_position_says_that_it_is_exact():
     assert any(text.startswith("info string exact: ") for text in said), said
 
 
-def test_the_engine_needs_no_torch():
-    program = (
-        "import sys, io\n"
-        "from pipeline_src.players.uci import serve\n"
-        "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), io.BytesIO())\n"
-        "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 def test_a_byte_order_mark_before_the_first_command_is_skipped():
     said = io.BytesIO()
     serve("amazons", "one_ply", io.BytesIO("\ufeffuci\n".encode()), said)
