@@ -233,7 +233,7 @@ class Conversation:
     # The methods below run in the search thread.
 
     def _seat(self, text: str, start: Any) -> Player:
-        """Return the player of a text, made anew unless it plays already; a text that names none changes nothing."""
+        """Return the player of a text, the present one if it has this text; a text that names none changes nothing."""
         if self._player is None or text != self._seated:
             player = build_player(self._game, text)
             if self._preparation is not None:
@@ -241,8 +241,12 @@ class Conversation:
             if self._player is not None:
                 self._player.close()
             self._player, self._seated = player, text
+            self._made(player)
             self._preparation = Preparation(player.needs, start)
         return self._player
+
+    def _made(self, player: Player) -> None:
+        """Set up a player that has just been made."""
 
     def _ready(self, start: Any, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
         """Whether the player becomes ready for a game from ``start`` within a share of the time of a move."""

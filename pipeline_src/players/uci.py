@@ -569,12 +569,6 @@ class Session(Conversation):
     def _make(self) -> Player:
         return self._seat(self._playing, self._rules.initial_state())
 
-    def _seat(self, text: str, start: Any) -> Player:
-        before, player = self._player, super()._seat(text, start)
-        if player is not before:
-            self._fit_memory()
-        return player
-
     def _prepare(self) -> None:
         with suppress(ZugwerkError):
             self._make()
@@ -622,9 +616,13 @@ class Session(Conversation):
         if self._playing != before:
             self._make()
 
+    def _made(self, player: Player) -> None:
+        if self._hash_mib is not None:
+            player.take_memory(self._hash_mib << 20)
+
     def _fit_memory(self) -> None:
-        if self._player is not None and self._hash_mib is not None:
-            self._player.take_memory(self._hash_mib << 20)
+        if self._player is not None:
+            self._made(self._player)
 
     def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str, received: float) -> None:
         best = "(none)"

@@ -392,7 +392,7 @@ def test_faults_have_a_kind_and_come_in_time(uci, player, protocol, mode, kind, 
 
 
 @pytest.mark.parametrize("mode", ["chatty", "cr", "mark"])
-def test_brain_may_say_more_than_moves_in_lines_of_any_kind(player, mode):
+def test_brain_may_say_more_than_moves(player, mode):
     assert player(mode).choose([position([0])]) == [1]
 
 
