@@ -16,11 +16,10 @@ import time
 import numpy as np
 import pyspiel
 
-from pipeline_src.arena.uci import Placed, read_go, read_position
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
-from pipeline_src.players.engines.uci_text import write_move
+from pipeline_src.players.uci import Placed, read_go, read_position, write_move
 
 STEPS = 3  # Actions of a turn
 OVERHEAD_S = 0.01

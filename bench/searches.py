@@ -12,7 +12,7 @@ import numpy as np
 from bench.measure import Row, row
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.jit import ready
-from pipeline_src.players.amazons.searches import STANDARD
+from pipeline_src.players.amazons import STANDARD
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.alphabeta import AlphaBeta

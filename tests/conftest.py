@@ -12,7 +12,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from pipeline_src.players import amazons, gomoku
+from pipeline_src.players import AMAZONS, GOMOKU
 
 pytest_plugins = ["tests.toy_checkout"]
 
@@ -31,7 +31,7 @@ settings.load_profile("zugwerk")
 
 
 LONGEST = (
-    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "arena/test_preparation"),
+    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "players/test_session"),
     *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
     *("web/test_players_browser", "jit/test_cache", "web/test_play_browser", "spiders/test_scrapy_commands"),
     *("systems/amazons_net/test_train", "search/gomoku/test_threats", "systems/growing_boards/test_growth"),
@@ -98,7 +98,7 @@ def pytest_runtest_protocol(item):
 @pytest.fixture
 def shipped(monkeypatch):
     """Only the players that come with the package: modules of tests add some of their own when they are imported."""
-    for room in (amazons, gomoku):
-        for name, maker in list(room.PLAYERS.items()):
+    for room in (AMAZONS, GOMOKU):
+        for name, maker in list(room.items()):
             if not maker.startswith("pipeline_src."):
-                monkeypatch.delitem(room.PLAYERS, name)
+                monkeypatch.delitem(room, name)

@@ -7,7 +7,7 @@ from dvc.utils.serialize import parse_yaml
 from ruamel.yaml import YAML
 
 from pipeline_src import yaml12
-from pipeline_src.arena.tournament import read_tournament
+from pipeline_src.arena.match import read_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load_value
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from bench.reliability import hostile_texts as texts
-from pipeline_src.arena.gomocup import Session as GomocupSession
-from pipeline_src.arena.session import converse
-from pipeline_src.arena.uci import Session as UciSession
 from pipeline_src.games.game import get_game
+from pipeline_src.players.gomocup import Session as GomocupSession
+from pipeline_src.players.session import converse
+from pipeline_src.players.uci import Session as UciSession
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game
 from pipeline_src.records.littlegolem.go import read_go

@@ -16,8 +16,8 @@ import numpy as np
 
 from bench.measured import count
 from pipeline_src.games.game import get_game
-from pipeline_src.players.engines.engine import EnginePlayer
 from pipeline_src.players.player import Position
+from pipeline_src.players.process import EnginePlayer
 from pipeline_src.players.registry import make_player
 
 

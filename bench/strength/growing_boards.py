@@ -22,8 +22,7 @@ import numpy as np
 from bench.measured import about, known, run_stage
 from pipeline_src import yaml12
 from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.match import Pairing
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, Pairing
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table

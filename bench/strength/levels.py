@@ -27,7 +27,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.ladders import ANCHOR_ELO, FILE, Ladder, ladders
+from pipeline_src.players.packaged import ANCHOR_ELO, FILE, Ladder, ladders
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 

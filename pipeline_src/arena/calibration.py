@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from pipeline_src import streams
 from pipeline_src.arena import runner
-from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board, play_fixtures
 from pipeline_src.arena.score import (
     CalibrationBin,
+    CalibrationParams,
     Score,
     calibration_rows,
     clustered_mean,

@@ -15,11 +15,11 @@ from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import nothing
-from pipeline_src.players.engines.brain import PAUSE_MS, is_cell, read_cell, write_cell
-from pipeline_src.players.engines.engine import LEAVE_S, EnginePlayer, EngineProcess, ProgramOptions
-from pipeline_src.players.engines.uci_text import form_of, read_move, write_move
+from pipeline_src.players.gomocup import PAUSE_MS, is_cell, read_cell, write_cell
 from pipeline_src.players.player import PlayerError, PlayerText, Position, RefusalError, read_options
+from pipeline_src.players.process import LEAVE_S, EnginePlayer, EngineProcess, ProgramOptions
 from pipeline_src.players.registry import make_player, maker_of, open_maker
+from pipeline_src.players.uci import form_of, read_move, write_move
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
 MARGIN_MS = 100.0  # Milliseconds that a move may take beyond its limit, as in matches

@@ -1,32 +1,41 @@
-"""Matches between any two players, in colour-swapped pairs: `run_match`, for `zugwerk match`, and `play_match`."""
+"""Matches and tournaments, in colour-swapped pairs from a set of openings, kept in a journal and resumed from it.
+
+`run_match` is for two players, `run_tournament` for a round robin or a gauntlet of several. The games of two players
+depend only on the two players, the board, the openings and the seed. A player that is added to a tournament's file
+changes no game that was played before, and the journal is continued with the new games.
+"""
 
 import hashlib
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-import numpy as np
+from pydantic import Field, field_validator
 
 from pipeline_src.arena import runner
-from pipeline_src.arena.game import POINTS, Fixture, PlayedGame, TimeControl
+from pipeline_src.arena.game import Fixture, PlayedGame, TimeControl
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.openings import Opening, level_openings, random_openings, read_openings, read_plies
-from pipeline_src.arena.result import Match, Pair, Sprt, Standing
-from pipeline_src.arena.runner import Board, play_fixtures, play_group, play_matches, swapped_pair
+from pipeline_src.arena.openings import Opening, level_openings, random_openings, read_plies
+from pipeline_src.arena.person import game_text
+from pipeline_src.arena.result import Match, Pair, Rating, Sprt, Standing, Status, rate_players
+from pipeline_src.arena.runner import Board, cross_table, group_keys, play_group, swapped_pair
 from pipeline_src.errors import ZugwerkError, line_of
-from pipeline_src.games.game import get_game
+from pipeline_src.files import decoded, write_json, written_aside
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
+from pipeline_src.players.uci import read_move
+from pipeline_src.project.params import Even, Items, Named, NonNegative, Params, Positive, Text, Whole, build, read_tree
 from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
 
-NUMBERED = 16  # The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen
 ALONE = Parallel(workers=1)
 
 
@@ -124,43 +133,17 @@ def run_match(
     """
     if out is not None:
         _check_free(out, resume)
-    board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
-    fixtures = [
-        swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
-        for number, opening in enumerate(spec.read_openings())
-    ]
-    board.check(game for pair in fixtures for game in pair)
-    with ExitStack() as stack:
-        journal = None
-        if out is not None:
-            journal = stack.enter_context(Journal(journal_of(out), spec.identity(), resume=resume))
-            match.pairs = {number: pair for number, pair in pairs_of(journal).items() if number < spec.pairs}
-        missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
-        try:
-            on_pair(match)
-            tasks = {str(number): fixtures[number] for number in missing}
+    slots = {
+        str(number): Slot(match, number, swapped_pair(spec.a, spec.b, one.actions, (spec.seed, 1, number), one.start))
+        for number, one in enumerate(spec.read_openings())
+    }
 
-            def take(key: str, pair: Pair) -> None:
-                match.pairs[int(key)] = pair
+    def write(path: Path) -> None:
+        games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
+        write_records((spec.board.record(game, gid) for gid, game in games), path)
 
-            for _ in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal, take))):
-                on_pair(match)
-                if match.decided:
-                    break
-            if len(match.pairs) < spec.pairs:
-                match.status = "decided" if match.decided else "incomplete"
-        except KeyboardInterrupt:
-            match.status = "interrupted"
-        except OSError as error:
-            match.status, match.unwritten = "incomplete", line_of(error)
-        if out is not None:
-            games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
-            try:
-                write_records((board.record(game, gid) for gid, game in games), out)
-            except OSError as error:
-                match.unwritten = match.unwritten or line_of(error)
-    return match
+    return _play(match, spec.board, slots, out, spec.identity(), parallel, resume, on_pair, write)
 
 
 def _check_free(out: Path, resume: bool) -> None:
@@ -180,30 +163,94 @@ def _begins_like_an_archive(path: Path) -> bool:
         return file.read(4) in (b"PAR1", b"")
 
 
-def play_pairs(
-    board: Board,
-    pairs: Mapping[str, tuple[Fixture, Fixture]],
-    parallel: Parallel,
-    journal: Journal | None,
-    take: Callable[[str, Pair], None],
-) -> Generator[None]:
-    """Pass each pair to ``take`` by its key: first those in the journal, then the others as they finish.
+class Slot(NamedTuple):
+    """A pair of games to be played."""
 
-    ``take`` is called before the journal writes a pair, so that an interrupt in between loses nothing; the generator
-    yields after the write. A pair whose worker died at each attempt is left out.
+    match: Match
+    number: int  # Number of the pair in its match
+    fixtures: tuple[Fixture, Fixture]
+
+
+Played = TypeVar("Played", Match, "Standings")
+
+
+def _play(
+    found: Played,
+    board: Board,
+    slots: Mapping[str, Slot],
+    games: Path | None,
+    identity: Mapping[str, Any],
+    parallel: Parallel,
+    resume: bool,
+    on_pair: Callable[[Played], None],
+    write: Callable[[Path], None],
+    step: int | None = None,
+) -> Played:
+    """Play the pairs of one match or of many, side by side, and set their status.
+
+    A pair is in its match before the journal has it, so that an interrupt in between loses nothing. A pair whose worker
+    died at each attempt is left out.
+
+    Args:
+        found: the match, or the tournament.
+        board: board and rules.
+        slots: all pairs by their keys in the journal.
+        games: see ``out`` of `run_match`.
+        identity: see `Journal`.
+        parallel: see `run_match`.
+        resume: see `run_match`.
+        on_pair: see `run_match`.
+        write: writes the games that were played.
+        step: number of pairs of each match whose test is undecided that are played before the tests are looked at
+            again. With None, all pairs are begun, and a decision ends everything.
+
+    Raises:
+        ZugwerkError, OSError: as `run_match`.
     """
-    known = {} if journal is None else journal.entries
-    for key in pairs:
-        if key in known:
-            take(key, _pair(known[key]))
-    missing = [key for key in pairs if key not in known]
-    tasks = [(board, pairs[key]) for key in missing]
-    with closing(run_as_they_come(play_group, tasks, parallel, runner.rest)) as found:
-        for index, rows in found:
-            take(missing[index], _pair(rows))
-            if journal is not None:
-                journal.add(missing[index], rows)
-            yield
+    board = replace(board, logs="" if games is None else str(engine_logs_of(games).resolve()))
+    board.check(game for slot in slots.values() for game in slot.fixtures)
+    with nullcontext() if games is None else Journal(journal_of(games), identity, resume=resume) as journal:
+        known = {} if journal is None else journal.entries
+        status: Status | None = None
+        planned = Counter(id(slot.match) for slot in slots.values())
+        matches = {id(slot.match): slot.match for slot in slots.values()}
+        length = max(planned.values())
+        try:
+            for begin in range(0, length, step or length):
+                open_ = {key for key, match in matches.items() if not match.decided}
+                due = range(begin, begin + (step or length))
+                some = {key: slot for key, slot in slots.items() if slot.number in due and id(slot.match) in open_}
+                for key, (match, number, _) in some.items():
+                    if key in known:
+                        match.pairs[number] = _pair(known[key])
+                on_pair(found)
+                over = step is None and any(match.decided for match in matches.values())
+                missing = [] if over else [key for key in some if key not in known]
+                tasks = [(board, some[key].fixtures) for key in missing]
+                with closing(run_as_they_come(play_group, tasks, parallel, runner.rest)) as played:
+                    for index, rows in played:
+                        match, number, _ = some[missing[index]]
+                        match.pairs[number] = _pair(rows)
+                        if journal is not None:
+                            journal.add(missing[index], rows)
+                        on_pair(found)
+                        if step is None and match.decided:
+                            break
+        except KeyboardInterrupt:
+            status = "interrupted"
+        except OSError as error:
+            status, found.unwritten = "incomplete", line_of(error)
+        for match in matches.values():
+            if len(match.pairs) < planned[id(match)]:
+                match.status = "decided" if match.decided else status or "incomplete"
+                status = "incomplete" if match.status == "incomplete" else status
+        found.status = status or found.status
+        if games is not None:
+            try:
+                write(games)
+            except OSError as error:
+                found.unwritten = found.unwritten or line_of(error)
+    return found
 
 
 def journal_of(out: Path) -> Path:
@@ -224,41 +271,6 @@ def pairs_of(journal: Journal) -> dict[int, Pair]:
 def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
     one, other = map(PlayedGame.from_json, rows)
     return one, other
-
-
-def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int]) -> list[Fixture]:
-    """Return the games of a match in colour-swapped pairs, each pair from its own random opening.
-
-    Args:
-        board: board and rules.
-        a: text of player A, which has the first side in the first game of a pair.
-        b: text of player B.
-        pairs: number of openings; each gives two games.
-        opening_plies: number of random plies of an opening.
-        seed: random seed; the match depends on nothing else.
-    """
-    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
-    return [
-        game
-        for number, opening in enumerate(openings)
-        for game in swapped_pair(a, b, opening, (*seed, 1, *divmod(number, NUMBERED)))
-    ]
-
-
-def play_match(
-    board: Board,
-    a: str,
-    b: str,
-    pairs: int,
-    opening_plies: int,
-    seed: Sequence[int],
-    parallel: Parallel,
-    journal: Journal | None = None,
-) -> Match:
-    """Play the games of `swapped_pairs` as `play_fixtures` does; scores are reported for ``a``."""
-    return Match.of(
-        a, b, play_fixtures(board, swapped_pairs(board, a, b, pairs, opening_plies, seed), parallel, journal)
-    )
 
 
 def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clock: bool = False) -> str:
@@ -290,148 +302,337 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clo
     return f"{text.rstrip(':')}{':' if bare else ','}{words}"
 
 
-# Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
-#
-# A best-of match is won by the first player with more than half of ``best_of`` wins, and ends there. A drawn game is
-# replayed: the match lasts up to ``replays`` games more than ``best_of``, and one that is still open then has no
-# winner. The sides are swapped after each game.
+def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
+    """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
+
+    A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
+    Comments after # or ; and operations of EPD (``id "two";``) are skipped, and so are lines without more. Pair i gets
+    opening i.
+
+    Raises:
+        ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the
+            game.
+    """
+    if text == "none":
+        return [Opening()] * pairs
+    if text.startswith("random:"):
+        return [Opening("", actions) for actions in random_openings(game, start, pairs, read_plies(text), seed)]
+    try:
+        lines = decoded(Path(text).read_bytes(), text).splitlines()
+    except OSError as error:
+        raise ZugwerkError(
+            f"openings {text!r}: {error.strerror}; expected random:PLIES, level:PLIES, none, or a file"
+        ) from None
+    read = (_read_line(game, line, start, f"{text}:{number}") for number, line in enumerate(lines, 1))
+    found = [opening for opening in read if opening is not None]
+    if len(found) < pairs:
+        raise ZugwerkError(f"{text}: {len(found)} openings for {pairs} pairs; play fewer games or give more openings")
+    return found[:pairs]
 
 
-class Pairing(NamedTuple):
-    """A match of colour-swapped pairs to be played."""
-
-    table: str  # Purpose of the match. Two players may meet for several purposes.
-    a: str  # Name of player A; scores are reported for A
-    b: str
-    pairs: int
+_EPD = re.compile(r'\s(?:(?![a-z]\d+\b)\w+\s*"|(?:ac[dns]|am|bm|ce|d[cm]|eco|fmvn|hmvc|noop|p[mv]|rc|sm)\s).*')
+"""An operation of EPD that follows without a semicolon, and what follows it."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Length of a best-of match."""
+def _read_line(game: Game, line: str, start: Any, where: str) -> Opening | None:
+    """Return the opening of a line; None for a line without one."""
+    line, *notes = re.sub(r'"[^"]*"', '""', line).partition("#")[0].split(";")
+    line = _EPD.sub("", line)
+    words = line.split()
+    fen = ""
+    try:
+        if lost := [note for note in notes if _is_moves(game, note, start)]:
+            raise ZugwerkError(f"{lost[0].strip()} after a semicolon, where comments are; separate moves by spaces")
+        if not words:
+            return None
+        state = start
+        if len(words) > 1 and words[1] in ("w", "b"):
+            state, words = game.from_fen(line), []
+            fen = game.to_fen(state)
+        actions = []
+        for text in words:
+            actions.append(read_move(game, state, text))
+            if not game.is_legal(state, actions[-1]):
+                raise ZugwerkError(f"{text} is not legal there")
+            state = game.play(state, actions[-1])
+        if game.winner(state) is not None:
+            raise ZugwerkError("the game is over after it")
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{where}: {error}") from None
+    return Opening(fen, tuple(actions))
 
-    best_of: int = 5  # Length of a match in games, odd
-    replays: int = 4  # Largest number of drawn games that are replayed
+
+def _is_moves(game: Game, text: str, state: Any) -> bool:
+    try:
+        return bool([read_move(game, state, word) for word in text.split()])
+    except ZugwerkError:
+        return False
+
+
+# Tournaments.
+
+
+ROUND = 4
+"""Pairs of each meeting per round of a sequential test. The number is fixed: workers change no game that is played."""
+
+
+class Tournament(Params):
+    """Contents of a tournament file."""
+
+    game: Text
+    """Name of the game."""
+    players: Annotated[Named[Text], Field(min_length=2)]
+    """Player texts by name. Ratings are relative to the first player."""
+    format: Literal["round_robin", "gauntlet"] = "round_robin"
+    """Each player meets every other, or the first player meets each of the others."""
+    games: Even = 20
+    """Number of games of each meeting, even."""
+    openings: Text = "random:2"
+    """``random:PLIES``, ``none`` or a file. Every meeting has the same openings."""
+    size: int | None = None
+    """Size of the board; None is the game's standard one."""
+    variant: Text | None = None
+    """Variant of the rules; None is the game's standard one."""
+    movetime: Positive | None = None
+    """Milliseconds per move, for players without a limit of their own; not with a clock."""
+    clock: Annotated[Items[NonNegative], Field(min_length=2, max_length=2)] | None = None
+    """Milliseconds per side and increment per move."""
+    margin: NonNegative = 100.0
+    """Milliseconds that a move may take beyond its movetime."""
+    seed: Whole = 1
+    """Seed of openings and players."""
+    sprt: Annotated[Items[float], Field(min_length=2, max_length=4)] | None = None
+    """elo0, elo1 and optionally alpha and beta: a meeting stops when its test is decided."""
+
+    @field_validator("players")
+    @classmethod
+    def _told_apart(cls, players: dict[str, str]) -> dict[str, str]:
+        if len(set(players.values())) < len(players):
+            raise ValueError("must differ; option name=... tells two of the same engine apart")
+        if "all" in players:
+            raise ValueError("must have another name than 'all', which tables have for everybody together")
+        return players
+
+    @field_validator("sprt")
+    @classmethod
+    def _testable(cls, sprt: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if sprt and len(sprt) == 3:
+            raise ValueError("must be elo0, elo1 or elo0, elo1, alpha, beta")
+        try:
+            Sprt(*(sprt or (0, 1)))
+        except ZugwerkError as error:
+            raise ValueError(f"is no test: {str(error).removeprefix('sprt: ')}") from None
+        return sprt
 
     @property
-    def needed(self) -> int:
-        """Number of wins needed to win the match."""
-        return self.best_of // 2 + 1
+    def names(self) -> list[str]:
+        """Names of all players."""
+        return [*self.players]
 
     @property
-    def limit(self) -> int:
-        """Largest number of games."""
-        return self.best_of + self.replays
+    def meetings(self) -> list[tuple[str, str]]:
+        """The pairs of names that meet."""
+        pairs = list(combinations(self.names, 2))
+        return pairs if self.format == "round_robin" else pairs[: len(self.names) - 1]
 
-    def certain(self, standing: Standing) -> int:
-        """Least number of games still to be played, for any results; 0 if the match is over."""
-        ahead = max(standing.wins, standing.losses)
-        if ahead >= self.needed:
-            return 0
-        return min(self.needed - ahead, self.limit - standing.games)
+    @property
+    def test(self) -> Sprt | None:
+        """The sequential test of each meeting, if there is one."""
+        return None if self.sprt is None else Sprt(*self.sprt)
+
+    def texts(self) -> dict[str, str]:
+        """Return the player texts by name, with the movetime of the file for players without a limit of their own.
+
+        Raises:
+            ZugwerkError: as `with_limits`; the file has a movetime and a clock, or two players are the same with that
+                movetime.
+        """
+        if self.clock is not None and self.movetime is not None:
+            raise ZugwerkError("movetime and clock: each side has one or the other; leave one of them out")
+        limits = {"movetime": self.movetime, "nodes": None, "depth": None}
+        timed = self.clock is not None
+        found = {name: with_limits(self.game, text, limits, timed) for name, text in self.players.items()}
+        for one, other in combinations(found, 2):
+            if found[one] == found[other]:
+                raise ZugwerkError(
+                    f"players {one!r} and {other!r} are both {found[one]!r}; option name=... tells apart"
+                )
+        return found
+
+    def spec(self) -> MatchSpec:
+        """Return board, clock and openings as the specification of a match."""
+        size = max(get_game(self.game).initial_state().board.shape) if self.size is None else self.size
+        clock = None if self.clock is None else (self.clock[0], self.clock[1])
+        a, b = self.names[:2]
+        return MatchSpec(self.game, a, b, self.games, self.openings, size, self.variant, self.seed, clock, self.margin)
+
+
+def read_tournament(path: Path) -> Tournament:
+    """Return the tournament in a YAML file.
+
+    Raises:
+        ZugwerkError: the file is missing or not YAML, or a key is wrong; the message names it.
+    """
+    return build(Tournament, read_tree(path), "tournament", str(path))
+
+
+class NamedGame(NamedTuple):
+    """A game of a tournament."""
+
+    number: int  # Number of the game, from 1, as in the archive
+    first: str  # Name of the player that moved first
+    second: str
+    played: PlayedGame
 
 
 @dataclass
-class BestOf:
-    """A best-of match, from the point of view of ``a``."""
+class Standings:
+    """Results of a tournament, as far as it was played."""
 
-    a: str
-    b: str
-    a_begins: bool  # Whether `a` has the first side in the first game
-    games: list[PlayedGame] = field(default_factory=list)
-
-    def a_is_first(self, number: int) -> bool:
-        """Whether ``a`` has the first side in a game, numbered from 0."""
-        return self.a_begins == (number % 2 == 0)
+    names: list[str]
+    matches: dict[tuple[str, str], Match]
+    """Matches by the names of the two players. Scores are those of the first name."""
+    planned: int  # Largest number of games that the tournament can have
+    status: Status = "finished"
+    unwritten: str = ""  # Why a file could not be written; empty if all were
 
     @property
-    def standing(self) -> Standing:
-        """Wins, draws and losses of ``a``."""
-        return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
+    def games(self) -> list[NamedGame]:
+        """All games that were played, in the order of the meetings."""
+        found = [
+            (pair[i % 2], pair[1 - i % 2], game)
+            for pair, match in self.matches.items()
+            for i, game in enumerate(match.games)
+        ]
+        return [NamedGame(number, *one) for number, one in enumerate(found, 1)]
 
-    def won(self, rules: Rules) -> bool | None:
-        """Whether ``a`` has won; None without a winner."""
-        standing = self.standing
-        if max(standing.wins, standing.losses) < rules.needed:
-            return None
-        return standing.wins > standing.losses
+    @property
+    def forfeited(self) -> list[dict[str, Any]]:
+        """One row per forfeited game: its number, the loser, the opponent, the kind of forfeit and the reason."""
+        rows = []
+        for number, first, second, game in self.games:
+            if game.ended != "board":
+                loser, other = (second, first) if game.winner == "first" else (first, second)
+                row = {"game": number, "player": loser, "against": other, "kind": game.ended, "detail": game.detail}
+                rows.append(row)
+        return rows
 
+    @property
+    def rows(self) -> list[tuple[str, str, Standing]]:
+        """Cross table: (player, opponent, standing), the total of each player last with the opponent ``all``."""
+        found = {pair: Standing() for pair in combinations(self.names, 2)}
+        return cross_table(self.names, found | {pair: match.standing for pair, match in self.matches.items()})
 
-@dataclass(frozen=True)
-class Event:
-    """Everything that decides the games except the pairings. A match does not depend on the other matches."""
+    @property
+    def totals(self) -> dict[str, Standing]:
+        """Standing of each player against all others."""
+        return {name: standing for name, other, standing in self.rows if other == "all"}
 
-    board: Board
-    texts: Mapping[str, str]  # Players' texts by their names
-    openings: Sequence[tuple[int, ...]]
-    seed: Sequence[int]
-    parallel: Parallel = field(default_factory=Parallel)
-    journal: Journal | None = None  # Keeps finished games
+    @property
+    def ratings(self) -> dict[str, Rating]:
+        """Ratings of the players relative to the first one; empty before games link all of them.
 
-    def play(self, pairings: Sequence[Pairing]) -> list[Match]:
-        """Play all pairings, each from its own openings, none of them twice."""
-        games = play_matches(self.board, [self._pairs(one) for one in pairings], self.parallel, self.journal)
-        return [Match.of(one.a, one.b, played) for one, played in zip(pairings, games, strict=True)]
-
-    def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOf]:
-        """Play best-of matches to their end, side by side. Each has exactly the games that it would have alone.
-
-        The player who begins is drawn at random.
+        Meetings without a result (`Match.no_result`) are left out.
         """
-        matches = [BestOf(a, b, bool(self._rng(table, a, b).integers(2))) for a, b in meetings]
-        while due := [(match, len(match.games) + i) for match in matches for i in range(rules.certain(match.standing))]:
-            games = self._play([self._game(table, match, number, rules) for match, number in due])
-            for (match, _), game in zip(due, games, strict=True):
-                match.games.append(game)
-        return matches
+        valid = {pair: match for pair, match in self.matches.items() if match.mute is None}
+        try:
+            return rate_players((match.standing.result(*pair) for pair, match in valid.items()), self.names[0])
+        except ZugwerkError:
+            return {}
 
-    def _play(self, fixtures: list[Fixture]) -> list[PlayedGame]:
-        return play_fixtures(self.board, fixtures, self.parallel, self.journal)
+    @property
+    def ranking(self) -> list[str]:
+        """Names of the players, the best first."""
+        ratings, totals = self.ratings, self.totals
+        return sorted(self.names, key=lambda n: (-ratings[n].elo if n in ratings else math.inf, -totals[n].points))
 
-    def _pairs(self, pairing: Pairing) -> list[Fixture]:
-        table, a, b, count = pairing
-        seed, openings = (*self._seed(table, a, b), 1), self._choice(table, a, b, count)
-        games = [swapped_pair(self.texts[a], self.texts[b], one, (*seed, i)) for i, one in enumerate(openings)]
-        return [game for pair in games for game in pair]
+    @property
+    def no_results(self) -> list[str]:
+        """Reasons of the meetings without a result (`Match.no_result`)."""
+        return [f"{match.a} - {match.b}: {match.no_result}" for match in self.matches.values() if match.no_result]
 
-    def _game(self, table: str, match: BestOf, number: int, rules: Rules) -> Fixture:
-        names = (match.a, match.b) if match.a_is_first(number) else (match.b, match.a)
-        opening = self._choice(table, match.a, match.b, rules.limit // 2 + 1)[number // 2]
-        seed = (*self._seed(table, match.a, match.b), 2, number)
-        return Fixture(self.texts[names[0]], self.texts[names[1]], opening, seed)
+    def forfeits(self, name: str) -> int:
+        """Return the number of games that a player lost by forfeit."""
+        return sum(match.forfeits(pair.index(name)).total() for pair, match in self.matches.items() if name in pair)
 
-    def _choice(self, table: str, a: str, b: str, count: int) -> list[tuple[int, ...]]:
-        order = self._rng(table, a, b).permutation(len(self.openings))
-        return [self.openings[i] for i in order[:count]]
-
-    def _seed(self, *words: str) -> tuple[int, ...]:
-        return (*self.seed, *"/".join(words).encode())
-
-    def _rng(self, *words: str) -> np.random.Generator:
-        return np.random.default_rng([*self._seed(*words), 0])
-
-
-def records(board: Board, games: Iterable[tuple[str, Iterable[PlayedGame]]]) -> Iterator[GameRecord]:
-    """Yield the records of the games, numbered from 1, with the purpose of each in ``event``."""
-    for gid, (event, game) in enumerate(((event, game) for event, some in games for game in some), 1):
-        yield board.record(game, gid, event)
-
-
-def pairings(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return every pair of names once, those of the first name first."""
-    return list(combinations(names, 2))
+    def as_json(self) -> dict[str, Any]:
+        """Return everything but the games."""
+        ratings, totals = self.ratings, self.totals
+        return {
+            "status": self.status,
+            "ranking": [
+                {
+                    "player": name,
+                    "elo": ratings[name].as_metrics() if name in ratings else None,
+                    **totals[name].row(),
+                    "forfeits": self.forfeits(name),
+                }
+                for name in self.ranking
+            ],
+            "meetings": [_meeting(match) for match in self.matches.values()],
+            "forfeits": self.forfeited,
+        }
 
 
-def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standing]) -> list[tuple[str, str, Standing]]:
-    """Return (player, opponent, standing) in both directions; each player's total, against ``all``, comes last."""
-    rows = []
-    for name in names:
-        total = Standing()
-        for other in names:
-            if other == name:
-                continue
-            found = standings[name, other] if (name, other) in standings else standings[other, name].swapped
-            total += found
-            rows.append((name, other, found))
-        rows.append((name, "all", total))
-    return rows
+def _meeting(match: Match) -> dict[str, Any]:
+    """Return the results of one meeting. Its forfeits are listed with all others, by their numbers in the archive."""
+    return {key: value for key, value in match.as_json().items() if key != "forfeits"}
+
+
+def run_tournament(
+    tournament: Tournament,
+    out: Path | None = None,
+    parallel: Parallel = Parallel(workers=1),  # noqa: B008 - frozen
+    resume: bool = True,
+    on_pair: Callable[[Standings], None] = nothing,
+) -> Standings:
+    """Play a tournament, or the games that are missing in its journal.
+
+    Args:
+        tournament: players, board, openings and limits.
+        out: folder for ``games.parquet``, ``games.txt``, ``results.json`` and the journal. With None, no file is
+            written.
+        parallel: setting of the workers that play pairs side by side.
+        resume: False replays the games in the journal.
+        on_pair: called with the standings at the start and after each pair.
+
+    Raises:
+        ZugwerkError: as `run_match`; ``out`` is a file.
+        OSError: as `run_match`.
+    """
+    if out is not None and out.exists() and not out.is_dir():
+        raise ZugwerkError(f"{out} is a file; name a folder for the games and the results")
+    spec, texts = tournament.spec(), tournament.texts()
+    matches = {(a, b): Match(a, b, {}, sprt=tournament.test) for a, b in tournament.meetings}
+    slots = [
+        Slot(matches[a, b], number, swapped_pair(texts[a], texts[b], one.actions, seed, one.start))
+        for number, one in enumerate(spec.read_openings())
+        for a, b in tournament.meetings
+        for seed in [(spec.seed, 1, *f"{a}/{b}".encode(), number)]
+    ]
+    keys = group_keys(spec.board, [slot.fixtures for slot in slots])
+    return _play(
+        found := Standings(tournament.names, matches, 2 * len(slots)),
+        spec.board,
+        dict(zip(keys, slots, strict=True)),
+        None if out is None else out / "games.parquet",
+        {"tournament": tournament.game, "size": spec.size, "variant": spec.variant},
+        parallel,
+        resume,
+        on_pair,
+        lambda games: _write(found, tournament, games.parent),
+        None if tournament.test is None else ROUND,
+    )
+
+
+def _write(found: Standings, tournament: Tournament, out: Path) -> None:
+    """Write the games and the results, with the names of the players."""
+    board = tournament.spec().board
+    records = [
+        replace(board.record(one.played, one.number), first_name=one.first, second_name=one.second)
+        for one in found.games
+    ]
+    write_records(records, out / "games.parquet")
+    write_json(out / "results.json", found.as_json() | {"players": tournament.texts()})
+    with written_aside(out / "games.txt") as aside:
+        aside.write_text("".join(map(game_text, records)), encoding="utf-8")

@@ -1,9 +1,7 @@
 """Openings, played before the players take over: random plies, none, or the lines of a file."""
 
-import re
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +9,8 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import decoded
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.players.engines.uci_text import read_move
 from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import make_player
 
@@ -107,73 +103,6 @@ def read_plies(text: str) -> int:
     if not (plies.isascii() and plies.isdigit()) or int(plies[:4]) > 1000:
         raise ZugwerkError(f"openings {text!r}: expected {kind}:PLIES, a number of plies")
     return int(plies)
-
-
-def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
-    """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
-
-    A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
-    Comments after # or ; and operations of EPD (``id "two";``) are skipped, and so are lines without more. Pair i gets
-    opening i.
-
-    Raises:
-        ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the
-            game.
-    """
-    if text == "none":
-        return [Opening()] * pairs
-    if text.startswith("random:"):
-        return [Opening("", actions) for actions in random_openings(game, start, pairs, read_plies(text), seed)]
-    try:
-        lines = decoded(Path(text).read_bytes(), text).splitlines()
-    except OSError as error:
-        raise ZugwerkError(
-            f"openings {text!r}: {error.strerror}; expected random:PLIES, level:PLIES, none, or a file"
-        ) from None
-    read = (_read_line(game, line, start, f"{text}:{number}") for number, line in enumerate(lines, 1))
-    found = [opening for opening in read if opening is not None]
-    if len(found) < pairs:
-        raise ZugwerkError(f"{text}: {len(found)} openings for {pairs} pairs; play fewer games or give more openings")
-    return found[:pairs]
-
-
-_EPD = re.compile(r'\s(?:(?![a-z]\d+\b)\w+\s*"|(?:ac[dns]|am|bm|ce|d[cm]|eco|fmvn|hmvc|noop|p[mv]|rc|sm)\s).*')
-"""An operation of EPD that follows without a semicolon, and what follows it."""
-
-
-def _read_line(game: Game, line: str, start: Any, where: str) -> Opening | None:
-    """Return the opening of a line; None for a line without one."""
-    line, *notes = re.sub(r'"[^"]*"', '""', line).partition("#")[0].split(";")
-    line = _EPD.sub("", line)
-    words = line.split()
-    fen = ""
-    try:
-        if lost := [note for note in notes if _is_moves(game, note, start)]:
-            raise ZugwerkError(f"{lost[0].strip()} after a semicolon, where comments are; separate moves by spaces")
-        if not words:
-            return None
-        state = start
-        if len(words) > 1 and words[1] in ("w", "b"):
-            state, words = game.from_fen(line), []
-            fen = game.to_fen(state)
-        actions = []
-        for text in words:
-            actions.append(read_move(game, state, text))
-            if not game.is_legal(state, actions[-1]):
-                raise ZugwerkError(f"{text} is not legal there")
-            state = game.play(state, actions[-1])
-        if game.winner(state) is not None:
-            raise ZugwerkError("the game is over after it")
-    except ZugwerkError as error:
-        raise ZugwerkError(f"{where}: {error}") from None
-    return Opening(fen, tuple(actions))
-
-
-def _is_moves(game: Game, text: str, state: Any) -> bool:
-    try:
-        return bool([read_move(game, state, word) for word in text.split()])
-    except ZugwerkError:
-        return False
 
 
 # Balanced openings for matches: random plies, no two equal under the board's symmetries, and none decided already.

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.files import Row
+from pipeline_src.project.params import Count, Params
 
 Z95 = 1.959964
 
@@ -162,3 +163,12 @@ def calibration_rows(bins: Sequence[CalibrationBin]) -> list[Row]:
         }
         for some in bins
     ]
+
+
+class CalibrationParams(Params):
+    """Games of a net's player against itself, in which each win rate is compared with the result."""
+
+    games: Count = 40
+    """Number of games from openings; one more begins at the start position."""
+    simulations: Count = 64
+    """Number of simulations of a move. The win rates are those of the net alone."""

@@ -206,7 +206,7 @@ def uci(
     import os
     import sys
 
-    from pipeline_src.arena.uci import DEFAULT_PLAYER, serve
+    from pipeline_src.players.uci import DEFAULT_PLAYER, serve
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         streams = sys.stdin.buffer, sys.stdout.buffer
@@ -400,8 +400,8 @@ def brain(
     import os
     import sys
 
-    from pipeline_src.arena.gomocup import Session
-    from pipeline_src.arena.session import converse
+    from pipeline_src.players.gomocup import Session
+    from pipeline_src.players.session import converse
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         converse(

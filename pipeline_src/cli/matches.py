@@ -1,4 +1,4 @@
-"""``zugwerk match``: two players against each other."""
+"""``zugwerk match``, ``tournament``, ``players``, ``levels`` and ``engines``: who plays, and how well."""
 
 import json
 import math
@@ -10,7 +10,12 @@ import typer
 from pipeline_src import interrupts
 
 if TYPE_CHECKING:
-    from pipeline_src.arena.result import Match
+    from rich.table import Table
+
+    from pipeline_src.arena.conformance import Finding
+    from pipeline_src.arena.match import Standings
+    from pipeline_src.arena.result import Match, SprtFigures, Standing
+
 
 MATCH_EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
@@ -53,7 +58,7 @@ def match(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play A against B and print A's score with its 95 % interval."""
-    from pipeline_src.arena.match import MatchSpec, journal_of, run_match, with_limits
+    from pipeline_src.arena.match import MatchSpec, run_match, with_limits
     from pipeline_src.arena.result import Sprt
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
@@ -83,14 +88,22 @@ def match(
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         _print(found)
-    if found.unwritten:
-        kept = "" if out is None else f"; the finished pairs are in {journal_of(out)}"
-        raise ZugwerkError(f"{len(found.games)} of {games} games played: {found.unwritten}{kept}")
-    if found.mute is not None and found.status not in ("interrupted", "incomplete"):
+    _end(found, games, out, f": {len(found.games)} of {games} games played")
+    if found.mute is not None:
         raise typer.Exit(1)
+
+
+def _end(found: "Match | Standings", planned: int, games: Path | None, how_far: str = "") -> None:
+    """End the command with an error if a file is missing, and with a word about the rest if games are."""
+    from pipeline_src.arena.match import journal_of
+    from pipeline_src.errors import ZugwerkError
+
+    if found.unwritten:
+        kept = "" if games is None else f"; the finished pairs are in {journal_of(games)}"
+        raise ZugwerkError(f"{len(found.games)} of {planned} games played: {found.unwritten}{kept}")
     if found.status in ("interrupted", "incomplete"):
-        again = "; the same command goes on with the rest" if out is not None else ""
-        typer.echo(f"{found.status}{interrupts.by()}: {len(found.games)} of {games} games played{again}", err=True)
+        again = "; the same command goes on with the rest" if games is not None else ""
+        typer.echo(f"{found.status}{interrupts.by()}{how_far}{again}", err=True)
         raise typer.Exit(interrupts.status() if found.status == "interrupted" else 1)
 
 
@@ -164,19 +177,15 @@ def _print(found: "Match") -> None:
     if len(found.forfeited) > FORFEITS:
         console.print(f"and {len(found.forfeited) - FORFEITS} forfeits more; --json has all")
     if test is not None:
-        console.print(
-            f"SPRT {test.verdict}: LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), {test.pairs} pairs"
-        )
+        console.print(f"SPRT {test.verdict}: {_test_words(test)}")
+
+
+def _test_words(test: "SprtFigures") -> str:
+    return f"LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), {test.pairs} pairs"
 
 
 # ``zugwerk tournament``: several players, rated against each other.
 
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from pipeline_src.arena.result import Standing
-    from pipeline_src.arena.tournament import Standings
 
 TOURNAMENT_FORFEITS = 12  # Largest number of forfeits that are described below the table
 PIPED_WIDTH = 140  # Columns of output that goes to a file or another program
@@ -204,10 +213,9 @@ def tournament(
     from rich.console import Console
     from rich.live import Live
 
-    from pipeline_src.arena.match import journal_of
-    from pipeline_src.arena.tournament import read_tournament, run_tournament
+    from pipeline_src.arena.match import read_tournament, run_tournament
     from pipeline_src.cli.tables import print_table
-    from pipeline_src.errors import ZugwerkError, line_of
+    from pipeline_src.errors import line_of
     from pipeline_src.parallel import Parallel
     from pipeline_src.report.tournament_page import write_page
 
@@ -235,13 +243,7 @@ def tournament(
             typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
     for reason in found.no_results:
         typer.echo(f"no result: {reason}", err=True)
-    if found.unwritten:
-        kept = "" if out is None else f"; the finished pairs are in {journal_of(out / 'games.parquet')}"
-        raise ZugwerkError(f"{len(found.games)} of {found.planned} games played: {found.unwritten}{kept}")
-    if found.status != "finished":
-        again = "; the same command goes on with the rest" if out is not None else ""
-        typer.echo(f"{found.status}{interrupts.by()}: {len(found.games)} games played{again}", err=True)
-        raise typer.Exit(interrupts.status() if found.status == "interrupted" else 1)
+    _end(found, found.planned, None if out is None else out / "games.parquet")
     if found.no_results:
         raise typer.Exit(1)
 
@@ -279,10 +281,7 @@ def _points(standing: "Standing") -> str:
 def _print_tests(found: "Standings") -> None:
     for (a, b), match in found.matches.items():
         if (test := match.test) is not None:
-            typer.echo(
-                f"SPRT {a} - {b}: {test.verdict}, LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), "
-                f"{test.pairs} pairs"
-            )
+            typer.echo(f"SPRT {a} - {b}: {test.verdict}, {_test_words(test)}")
 
 
 def _print_forfeits(found: "Standings") -> None:
@@ -345,8 +344,8 @@ def levels(
 
     from pipeline_src.cli.tables import print_table
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.players.ladders import ANCHOR_ELO, LENT, ladders
-    from pipeline_src.players.packaged import board_words
+    from pipeline_src.players.packaged import ANCHOR_ELO, LENT, ladders
+    from pipeline_src.players.player import board_words
 
     found = ladders(game)
     if not found:
@@ -370,9 +369,6 @@ def levels(
 
 # ``zugwerk engines``: checks of other programs' engines.
 
-
-if TYPE_CHECKING:
-    from pipeline_src.arena.conformance import Finding
 
 app = typer.Typer(help="Check engines of other authors. Example: zugwerk engines check ./engine", no_args_is_help=True)
 
@@ -416,7 +412,7 @@ def check(
         times = []
     if not times or not all(0 < time < math.inf for time in times):
         raise ZugwerkError(f"limits {limits!r}: expected milliseconds above 0, e.g. 50,500,5000")
-    findings = examine(EXAMINERS[game](command, times, start), nothing if as_json else _print_engines)
+    findings = examine(EXAMINERS[game](command, times, start), nothing if as_json else _print_finding)
     broken = sum(one.verdict == "broken" for one in findings)
     if as_json:
         typer.echo(
@@ -428,6 +424,6 @@ def check(
         raise typer.Exit(1)
 
 
-def _print_engines(finding: "Finding") -> None:
+def _print_finding(finding: "Finding") -> None:
     name = typer.style(f"{finding.verdict:<7}", fg=COLOURS[finding.verdict])
     typer.echo(f"{name} {finding.check:<31} {finding.detail}")

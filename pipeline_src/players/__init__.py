@@ -10,6 +10,29 @@ for a `Position`, under `Bounds` if they are given.
 
 from pipeline_src import exports
 
+AMAZONS = {
+    "random": "pipeline_src.players.amazons:random_player",
+    "one_ply": "pipeline_src.players.amazons:one_ply_player",
+    "alphabeta": "pipeline_src.players.amazons:amazons_alphabeta",
+    "uct": "pipeline_src.players.amazons:amazons_uct",
+    "level": "pipeline_src.players.levels:amazons_level",
+}
+GOMOKU = {
+    "random": "pipeline_src.players.gomoku:random_player",
+    "one_ply": "pipeline_src.players.gomoku:one_ply_player",
+    "minimax": "pipeline_src.players.gomoku:gomoku_minimax",
+    "alphabeta": "pipeline_src.players.gomoku:gomoku_alphabeta",
+    "engine": "pipeline_src.players.gomoku:gomoku_engine",
+    "mcts": "pipeline_src.players.gomoku:gomoku_mcts",
+    "level": "pipeline_src.players.levels:gomoku_level",
+}
+PLAYERS = {"amazons": AMAZONS, "gomoku": GOMOKU}  # Makers of the players that belong to no system, by game and name
+ENGINES = {
+    "amazons": {"uci": "pipeline_src.players.uci:uci_player"},
+    "gomoku": {"brain": "pipeline_src.players.gomocup:brain_player"},
+}
+"""Makers of the players that are other programs."""
+
 _MODULES = {
     "Bounds": "player",
     "Player": "player",

@@ -1,4 +1,4 @@
-"""The player ``level``: an opponent of measured strength, from the table of `players.ladders`.
+"""The player ``level``: an opponent of measured strength, from the table of `players.packaged`.
 
 ``level:4`` is the fourth level of the board that is played on, ``level:elo=1450`` the level with the nearest Elo.
 """
@@ -14,9 +14,7 @@ from pydantic import model_validator
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.jit import Need
-from pipeline_src.players.by_board import ByBoard
-from pipeline_src.players.ladders import LENT, Ladder, ladder_of, ladders
-from pipeline_src.players.packaged import board_words
+from pipeline_src.players.packaged import LENT, Ladder, ladder_of, ladders
 from pipeline_src.players.player import (
     NO_BOUNDS,
     Bounds,
@@ -26,10 +24,11 @@ from pipeline_src.players.player import (
     PlayerText,
     Position,
     Thought,
+    board_words,
     read_options,
 )
 from pipeline_src.players.registry import build_player
-from pipeline_src.players.searching import time_on_clock
+from pipeline_src.players.searching import ByBoard, time_on_clock
 from pipeline_src.project.params import Count
 from pipeline_src.search.limits import OnInfo
 

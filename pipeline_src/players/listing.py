@@ -1,13 +1,15 @@
-"""The players of every game with their options, as `zugwerk players`, the pages and docs/reference list them."""
+"""All players of a game: their options, as `zugwerk players` and the pages list them, and their kernels (`warm`)."""
 
+import time
 from typing import Any, NamedTuple
 
 from pydantic.fields import FieldInfo
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import GAMES
+from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.players import ENGINES
 from pipeline_src.players.player import Options, option_names
-from pipeline_src.players.registry import makers_of, open_maker
+from pipeline_src.players.registry import build_player, makers_of, open_maker, players_of
 from pipeline_src.project.params import sentence, type_words
 
 IN_A_TEXT = {"true or false": "0 or 1", "mapping": "text", "list of text": "text"}
@@ -77,3 +79,49 @@ def _text(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return f"{value:.12g}"
     return value if isinstance(value, str) else ""
+
+
+class Warmed(NamedTuple):
+    """Numbers of kernels that were needed and compiled."""
+
+    game: str
+    needed: int  # Kernels of the rules and of all players. A shared kernel counts once.
+    compiled: int
+    seconds: float
+    left_out: list[str]  # Players that cannot be made on this machine, each with the reason
+
+
+def texts_of(game: str) -> list[str]:
+    """Return a text for each player of a game, or several if its options decide which kernels it calls.
+
+    Players that are other programs are left out.
+    """
+    own = {name: where for name, where in players_of(game).items() if name not in ENGINES.get(game, {})}
+    return [text for name, where in own.items() for text in (name, *open_maker(where)[1].VARIANTS)]
+
+
+def warm(game: str) -> Warmed:
+    """Compile the kernels of the rules of a game and of its players that are not on disk yet.
+
+    Games share hardly any kernels, and cache files are named by their sources, so each game can be compiled in a
+    process of its own. The process reports progress on stderr.
+
+    Raises:
+        ZugwerkError: no game has this name.
+    """
+    from pipeline_src.games.kernels import rules_need  # import numba, which a list of the players does not need
+    from pipeline_src.jit import PROGRESS, distinct, ready
+
+    begin = time.monotonic()
+    if PROGRESS.stream is None:
+        PROGRESS.speak_as(game)
+    start = get_game(game).initial_state()
+    needs = rules_need(start)
+    left_out = []
+    for text in texts_of(game):
+        try:
+            needs += build_player(game, text).needs(start)
+        except ZugwerkError as error:
+            left_out.append(f"{text}: {error}")
+    compiled = ready(needs)
+    return Warmed(game, len(distinct(needs)), compiled, time.monotonic() - begin, left_out)

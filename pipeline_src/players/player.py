@@ -61,6 +61,11 @@ class OneBoard(NamedTuple):
     variant: str
 
 
+def board_words(board: OneBoard) -> str:
+    """A board and its rule in words, such as ``9x9 freestyle``."""
+    return f"{board.height}x{board.width} {board.variant}"
+
+
 NO_BOUNDS = Bounds()
 
 
@@ -236,7 +241,7 @@ class Options(Params):
     ALIASES: ClassVar[Mapping[str, str]] = {}
     """Other names of options, with the field that each sets."""
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    """Further texts, of players that call other kernels than the default one; used by `players.warm`."""
+    """Further texts, of players that call other kernels than the default one; used by `players.listing`."""
 
 
 T = TypeVar("T", bound=Options)

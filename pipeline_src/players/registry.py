@@ -1,10 +1,10 @@
 """`make_player`: make the player that a text names.
 
-Each package of players lists its players in ``PLAYERS`` of its ``__init__`` as a text ``module:function``, so that a
-player imports only what it needs, and a search player does not import torch. In ``players.<game>``, ``PLAYERS`` maps
-names to makers; in ``players.engines`` and in each system, it maps games to names to makers. A name may have an option
-after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the first one whose option is in
-the player's text is used.
+``PLAYERS`` of this package and of each system maps games to names to makers. A maker is a text ``module:function``, so
+that a player imports only what it needs, and a search player does not import torch. A game that is not listed here has
+its makers by name in ``PLAYERS`` of the module ``players.<game>``. A name may have an option after a colon,
+``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the first one whose option is in the player's
+text is used.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players import engines
+from pipeline_src.players import ENGINES, PLAYERS
 from pipeline_src.players.player import Options, Player, PlayerText, read_options
 from pipeline_src.search.limits import Limit
 
@@ -29,18 +29,20 @@ def players_of(game: str) -> dict[str, str]:
 
 def makers_of(game: str) -> dict[str, str]:
     """Return the makers of a game's players by name, or by name and option, from all packages of players."""
-    found: dict[str, str] = {}
-    if importlib.util.find_spec(f"pipeline_src.players.{game}") is not None:
-        found |= getattr(importlib.import_module(f"pipeline_src.players.{game}"), "PLAYERS", {})
-    for room in _rooms():
-        found |= getattr(importlib.import_module(room), "PLAYERS", {}).get(game, {})
-    return found
+    found = dict[str, str]()
+    if game in PLAYERS:
+        found |= PLAYERS[game]
+    elif importlib.util.find_spec(f"pipeline_src.players.{game}") is not None:
+        found |= importlib.import_module(f"pipeline_src.players.{game}").PLAYERS
+    for system in _systems():
+        found |= getattr(importlib.import_module(system), "PLAYERS", {}).get(game, {})
+    return found | ENGINES.get(game, {})
 
 
 @cache
-def _rooms() -> list[str]:
-    systems = [str(Path(__file__).parents[1] / "systems")]  # listed, not imported: players know no system
-    return [*(module.name for module in pkgutil.iter_modules(systems, "pipeline_src.systems.")), engines.__name__]
+def _systems() -> list[str]:
+    folder = str(Path(__file__).parents[1] / "systems")  # listed, not imported: players know no system
+    return [module.name for module in pkgutil.iter_modules([folder], "pipeline_src.systems.")]
 
 
 def maker_of(game: str, text: PlayerText) -> str:

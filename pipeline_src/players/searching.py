@@ -1,14 +1,16 @@
-"""`SearchPlayer`, a search as a player, and the limits that its options set."""
+"""`SearchPlayer`, a search as a player, with the limits that options set; `ByBoard`, another player on each board."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.jit import Need
-from pipeline_src.players.player import NO_BOUNDS, Bounds, Options, Player, Position, Thought
+from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Options, Player, Position, Thought, board_words
 from pipeline_src.project.params import Count, Positive
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, expected_plies, movetime_ms
 
@@ -124,3 +126,130 @@ def time_on_clock(position: Position) -> float:
     played = len(position.actions)
     legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
     return movetime_ms(position.clock, played, expected_plies(played, legal))
+
+
+T = TypeVar("T")
+
+
+class ByBoard(Player, Generic[T]):
+    """Plays each game with the net of its board, which is read when a position of that board is first seen."""
+
+    def __init__(
+        self,
+        name: str,
+        nets: Mapping[OneBoard, T],
+        open_net: Callable[[T], Player],
+        board_of: Callable[[Any], OneBoard],
+        searches: bool = False,
+        limit: Limit | None = None,
+        boards: Sequence[OneBoard] | None = None,
+    ) -> None:
+        """The player of some nets.
+
+        Args:
+            name: of the player, for messages.
+            nets: of one game, by their boards.
+            open_net: the player with one of them.
+            board_of: the board and rule of a state.
+            searches: see `Player`, as all these players have it.
+            limit: see `Player`, likewise.
+            boards: see `Player`; by default those of the nets.
+
+        Raises:
+            ZugwerkError: there are no nets.
+        """
+        if not nets:
+            raise ZugwerkError(f"no net comes with the package, so player '{name}' needs a model: {name}:MODEL")
+        self._name, self._nets, self._open, self._board_of = name, nets, open_net, board_of
+        self._players: dict[OneBoard, Player] = {}
+        self._opening = threading.Lock()  # a preparation in the background asks for the same nets
+        self._use: int | None = None
+        self._take: int | None = None
+        self.boards = tuple(self._nets if boards is None else boards)
+        self.searches, self.limit = searches, limit
+
+    def player_for(self, state: Any) -> Player:
+        """The player with the net of a state's board.
+
+        Raises:
+            ZugwerkError: no net for this board, or it is not what its card says.
+        """
+        board = self._board_of(state)
+        if board not in self._nets:
+            raise ZugwerkError(self._refusal(board))
+        return self._player(board)
+
+    def _refusal(self, board: OneBoard) -> str:
+        there = ", ".join(map(board_words, self._nets))
+        return (
+            f"no net for {board_words(board)} comes with the package; "
+            f"there are nets for {there}; for another board name a model: {self._name}:MODEL"
+        )
+
+    def _player(self, board: OneBoard) -> Player:
+        with self._opening:
+            if board not in self._players:
+                made = self._open(self._nets[board])
+                if self._use is not None:
+                    made.use_memory(self._use)
+                if self._take is not None:
+                    made.take_memory(self._take)
+                self._players[board] = made
+            return self._players[board]
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`; positions of one board are considered together."""
+        found: dict[int, Thought] = {}
+        boards = [self._board_of(position.state) for position in positions]
+        for board in dict.fromkeys(boards):
+            at = [k for k, other in enumerate(boards) if other == board]
+            thoughts = self.player_for(positions[at[0]].state).consider([positions[k] for k in at])
+            found.update(zip(at, thoughts, strict=True))
+        return [found[k] for k in range(len(positions))]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
+        """See `Player.think`."""
+        return self.player_for(position.state).think(position, bounds, on_info)
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.player_for(state).check(state)
+
+    def needs(self, start: Any) -> list[Need]:
+        """See `Player.needs`; on a board without a net those of any of them."""
+        board = self._board_of(start)
+        return self._player(board if board in self._nets else next(iter(self._nets))).needs(start)
+
+    def ready(self, start: Any = None) -> None:
+        """See `Player.ready`."""
+        if start is not None:
+            self.player_for(start).ready(start)
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        for player in list(self._players.values()):
+            player.new_game()
+
+    def use_memory(self, size: int) -> None:
+        """See `Player.use_memory`."""
+        with self._opening:
+            self._use = size
+            for player in self._players.values():
+                player.use_memory(size)
+
+    def take_memory(self, size: int) -> None:
+        """See `Player.take_memory`."""
+        with self._opening:
+            self._take = size
+            for player in self._players.values():
+                player.take_memory(size)
+
+    def stop(self) -> None:
+        """See `Player.stop`."""
+        for player in list(self._players.values()):
+            player.stop()
+
+    def close(self) -> None:
+        """See `Player.close`."""
+        for player in list(self._players.values()):
+            player.close()

@@ -142,7 +142,7 @@ def module_of(system: System, name: str) -> str:
 
 
 def levels_figure(size: int, variant: str) -> Figure:
-    """Return the figure of a ladder of opponents (`players.ladders`)."""
+    """Return the figure of a ladder of opponents (`players.packaged`)."""
     return Figure(f"levels on {size}x{size} {variant}: Elo from the weakest to the strongest", "Elo")
 
 

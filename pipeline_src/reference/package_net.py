@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_src.arena.calibration import Calibration, measure_calibration
-from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.arena.runner import Board
-from pipeline_src.arena.score import calibration_rows
+from pipeline_src.arena.score import CalibrationParams, calibration_rows
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel

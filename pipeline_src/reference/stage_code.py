@@ -19,7 +19,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, Strict, create_model
 
-from pipeline_src.arena.calibration_params import CalibrationParams
+from pipeline_src.arena.score import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games.game import GAMES

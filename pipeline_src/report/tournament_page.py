@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.tournament import NamedGame, Standings, Tournament
+from pipeline_src.arena.match import NamedGame, Standings, Tournament
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import get_game
 

@@ -164,7 +164,7 @@ def _lost(rules: Any, state: Any, before: PlyAnalysis, rate: float, action: int,
 
 def opened(place: dict[str, Any], stones: int, may_place: bool) -> Iterator[Any]:
     """Yield level stones as texts, or if there are none to place, a choice, which may be two stones to place."""
-    from pipeline_src.arena.gomocup import choose, first_stones
+    from pipeline_src.players.gomoku import choose, first_stones
 
     rng = np.random.default_rng()
     rules, position = placed(Place.model_validate(place), rng)

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import board_words, packaged_nets
+from pipeline_src.players.packaged import packaged_nets
+from pipeline_src.players.player import board_words
 from pipeline_src.web.engine import Call, Engines
 from pipeline_src.web.messages import Model, Models, NetPosition, NetView, Owner
 from pipeline_src.web.settings import files_below

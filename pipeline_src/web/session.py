@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.ladders import level_words
+from pipeline_src.players.packaged import level_words
 from pipeline_src.web.choices import hinting
 from pipeline_src.web.engine import Answer, Call, Chosen, EngineError, Engines, Message, Task, Thinking, TimeLeft
 from pipeline_src.web.messages import (
@@ -29,6 +29,7 @@ from pipeline_src.web.messages import (
 if TYPE_CHECKING:
     from pipeline_src.web.game import Game
 
+
 GRACE_S = 0.3  # Seconds between the closing of the last tab and the end of the search. A reload takes less.
 SHORTEST_MOVE_S = 0.25  # Least seconds between two moves of players, so that a person can follow
 MOST = 200  # Largest number of games. A further one replaces the one that has been without a tab for the longest time.
@@ -47,7 +48,7 @@ class Taken(NamedTuple):
 
 
 class Opening:
-    """How far the opening of a game has come. Seat 0 places the first three stones; see `arena.gomocup`."""
+    """How far the opening of a game has come. Seat 0 places the first three stones; see `players.gomocup`."""
 
     def __init__(self, kind: OpeningKind) -> None:
         self.kind, self.taken = kind, list[Taken]()

@@ -1,8 +1,9 @@
-"""A search that takes as long as it likes, as player ``fake``; run as a module, it is the command ``zugwerk`` with it.
+"""Searches that take as long as they like, as player ``fake`` of each game; run as a module, the command ``zugwerk``.
 
-Options: ``early`` ends a search without limits by itself; ``first_ms`` is slept before the search clears its stop flag,
-as real ones do while they set up; ``deaf`` never hears a stop; ``fail`` raises; ``held`` is a file: until it is there,
-a kernel that the search needs is being compiled.
+Options of that of the Amazons: ``early`` ends a search without limits by itself; ``first_ms`` is slept before the
+search clears its stop flag, as real ones do while they set up; ``deaf`` never hears a stop; ``fail`` raises; ``held``
+is a file: until it is there, a kernel that the search needs is being compiled. Options of that of Gomoku: ``value`` is
+what it finds; ``fail`` raises.
 """
 
 import threading
@@ -11,13 +12,14 @@ from pathlib import Path
 
 from numba.core.compiler_lock import global_compiler_lock
 
-from pipeline_src.games import amazons
+from pipeline_src.games import amazons, gomoku
 from pipeline_src.jit import Need, njit
-from pipeline_src.players.amazons import PLAYERS
+from pipeline_src.players import AMAZONS, GOMOKU
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 
-PLAYERS["fake"] = "tests.arena.fakes:fake_player"
+AMAZONS["fake"] = "tests.arena.fakes:fake_player"
+GOMOKU["fake"] = "tests.arena.fakes:gomoku_player"
 
 
 class FakeSearcher:
@@ -89,6 +91,42 @@ class FakeOptions(Limits):
 
 def fake_player(options: FakeOptions):
     return SearchPlayer(FakeSearcher(options), options.limit)
+
+
+class GomokuSearcher:
+    """Plays the first empty cell after as long as it may take; remembers the limits that it was given."""
+
+    def __init__(self, options):
+        self.options, self.stopped, self.limits = options, threading.Event(), []
+
+    def needs(self, state):
+        return []
+
+    def search(self, state, limit, seed=0, on_info=None):
+        if self.options.fail:
+            raise RuntimeError("the search failed")
+        self.limits.append(limit)
+        self.stopped.clear()
+        begin = time.perf_counter()
+        if limit.nodes is None:
+            self.stopped.wait(None if limit.movetime_ms is None else limit.movetime_ms / 1000)
+        seconds = time.perf_counter() - begin
+        action = int(gomoku.legal_actions(state)[0])
+        return SearchResult(action, self.options.value, 1, 1, (action,), seconds)
+
+    def stop(self):
+        self.stopped.set()
+
+
+class GomokuOptions(Limits):
+    DEFAULT = Limit(nodes=1)
+
+    value: float = 0.0
+    fail: bool = False
+
+
+def gomoku_player(options: GomokuOptions):
+    return SearchPlayer(GomokuSearcher(options), options.limit)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline_src.arena import runner
 from pipeline_src.games import gomoku
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.player import Options, Player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult

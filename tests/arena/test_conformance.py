@@ -9,8 +9,7 @@ from pipeline_src.arena import conformance as shared
 from pipeline_src.arena.conformance import GO, BrainExaminer, UciExaminer, examine
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from tests.players.engines.test_brain import SCRIPT
-from tests.players.engines.test_uci import command
+from tests.players.test_programs import SCRIPT, command
 
 
 def findings(mode, monkeypatch, only="", start_ms=60_000.0):

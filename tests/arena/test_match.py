@@ -1,3 +1,5 @@
+"""Matches: pairs from openings, faults of players, and games that are kept and resumed."""
+
 import contextlib
 import dataclasses
 import json
@@ -15,17 +17,16 @@ import torch
 
 from pipeline_src.arena import match, runner
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_match, run_match, with_limits
+from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, run_match, with_limits
 from pipeline_src.arena.result import Sprt
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, save_nets
 from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
-from tests.players.engines.test_brain import SCRIPT
-from tests.players.engines.test_uci import command
+from tests.players.test_programs import SCRIPT, command
 
 ALONE, TWO = Parallel(workers=1), Parallel(workers=2)
 SPEC = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=8, size=6)
@@ -52,19 +53,11 @@ def test_opening_is_played_exactly_twice():
     assert result.standing.losses > 30  # one ply deep beats chance
 
 
-def test_a_player_is_worth_half_against_itself():
-    result = play("one_ply", "one_ply", pairs=5)
-    assert result.score.value == 0.5
-
-
-def test_players_share_no_random_numbers_with_the_swapped_game():
-    games = play("random", "random", pairs=8).games
-    assert all(one.actions != other.actions for one, other in zip(games[::2], games[1::2], strict=True))
-
-
 def test_no_two_games_share_random_numbers():
-    games = play("random", "random", pairs=6, opening_plies=0).games
-    assert len({game.actions for game in games}) == 12
+    for plies in (0, 2):
+        games = play("random", "random", pairs=8, opening_plies=plies).games
+        assert len({game.actions for game in games}) == 16
+    assert play("one_ply", "one_ply", pairs=5).score.value == 0.5
 
 
 def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
@@ -334,34 +327,34 @@ def test_unwritable_folder_is_reported_before_first_game(tmp_path, monkeypatch):
         run_match(SPEC, tmp_path / "file" / "games.parquet")
 
 
-def test_default_limits_apply_to_players_that_take_them():
-    limits = {"movetime": 250.0, "nodes": None, "depth": None}
-    assert with_limits("amazons", "random", limits) == "random"
-    assert with_limits("amazons", "one_ply:noise=1", limits) == "one_ply:noise=1"
-    assert with_limits("amazons", "uci:x -y", limits) == "uci:x -y,movetime=250"
-    assert with_limits("amazons", "uci:x,nodes=3", limits) == "uci:x,nodes=3"
-    assert with_limits("amazons", "fake", {"movetime": None, "nodes": 1_000_000, "depth": None}) == "fake:nodes=1000000"
-    assert with_limits("amazons", "uct:iterations=9", limits) == "uct:iterations=9"
-    assert with_limits("gomoku", "mcts", limits) == "mcts:movetime=250"
-    with pytest.raises(ZugwerkError, match="no player 'nobody'"):
-        with_limits("amazons", "nobody", limits)
+NO_LIMITS = dict.fromkeys(("movetime", "nodes", "depth"))
+TIME = NO_LIMITS | {"movetime": 250.0}
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "limits", "found"),
+    [
+        ("amazons", "random", TIME, "random"),
+        ("amazons", "one_ply:noise=1", TIME, "one_ply:noise=1"),
+        ("amazons", "uci:x -y", TIME, "uci:x -y,movetime=250"),
+        ("amazons", "uci:x,nodes=3", TIME, "uci:x,nodes=3"),
+        ("amazons", "fake", NO_LIMITS | {"nodes": 1_000_000}, "fake:nodes=1000000"),
+        ("amazons", "uct:iterations=9", TIME, "uct:iterations=9"),
+        ("gomoku", "mcts", TIME, "mcts:movetime=250"),
+    ],
+)
+def test_default_limits_apply_to_players_that_take_them(game, text, limits, found):
+    assert with_limits(game, text, limits) == found
 
 
 @pytest.mark.parametrize(
     ("text", "limits", "said"),
     [
-        (
-            "mcts",
-            {"movetime": 300.0, "nodes": None, "depth": 3},
-            "player 'mcts' has no depth; its limits: movetime, nodes",
-        ),
-        ("mcts", {"movetime": None, "nodes": None, "depth": 3}, "has no depth"),
-        ("minimax", {"movetime": 300.0, "nodes": 5, "depth": None}, "has no movetime or nodes; its limits: depth"),
-        (
-            "brain:x",
-            {"movetime": None, "nodes": 5, "depth": None},
-            "player 'brain:x' has no nodes; its limits: movetime",
-        ),
+        ("mcts", TIME | {"depth": 3}, "player 'mcts' has no depth; its limits: movetime, nodes"),
+        ("mcts", NO_LIMITS | {"depth": 3}, "has no depth"),
+        ("minimax", TIME | {"nodes": 5}, "has no movetime or nodes; its limits: depth"),
+        ("brain:x", NO_LIMITS | {"nodes": 5}, "player 'brain:x' has no nodes; its limits: movetime"),
+        ("nobody", TIME, "no player 'nobody'"),
     ],
 )
 def test_limits_that_a_player_does_not_have_are_refused(text, limits, said):
@@ -379,12 +372,11 @@ def test_limits_that_a_player_does_not_have_are_refused(text, limits, said):
     ],
 )
 def test_a_limit_that_the_clock_would_replace_is_refused(text, said):
-    limits = dict.fromkeys(("movetime", "nodes", "depth"))
-    assert with_limits("gomoku", text, limits) == text
+    assert with_limits("gomoku", text, NO_LIMITS) == text
     with pytest.raises(ZugwerkError, match=said):
-        with_limits("gomoku", text, limits, on_clock=True)
+        with_limits("gomoku", text, NO_LIMITS, on_clock=True)
     for other in ("mcts:c=1", "random", "minimax:depth=1", "brain:x"):
-        assert with_limits("gomoku", other, limits, on_clock=True) == other
+        assert with_limits("gomoku", other, NO_LIMITS, on_clock=True) == other
 
 
 def test_minimax_searches_to_its_depth_on_a_clock_too():
@@ -408,24 +400,16 @@ def test_a_side_without_a_legal_move_makes_no_result():
     assert (told["score"], told["elo"], told["no_result"]) == (None, None, found.no_result)
 
 
-def test_out_that_is_no_folder_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(match, "play_group", None)
-    for out in (tmp_path, Path()):
-        with pytest.raises(
-            ZugwerkError, match=r"is a folder; name a Parquet file for the games, e\.g\. .*games.parquet"
-        ):
-            run_match(SPEC, out)
-
-
 def test_out_that_is_no_archive_is_left_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(match, "play_group", None)
-    out = tmp_path / "notes.txt"
-    out.write_text("notes")
+    (tmp_path / "notes.txt").write_text("notes")
     os.mkfifo(tmp_path / "pipe")
-    for other in (out, tmp_path / "pipe"):
-        with pytest.raises(ZugwerkError, match="exists and is no archive of games; name another file"):
-            run_match(SPEC, other)
-    assert out.read_text() == "notes"
+    folder, other = r"is a folder; name a Parquet file .*games.parquet", "exists and is no archive of games"
+    cases = {tmp_path: folder, Path(): folder, tmp_path / "notes.txt": other, tmp_path / "pipe": other}
+    for out, said in cases.items():
+        with pytest.raises(ZugwerkError, match=said):
+            run_match(SPEC, out)
+    assert (tmp_path / "notes.txt").read_text() == "notes"
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -21,7 +21,7 @@ from bench.strength.growing_boards import Point, figures, time_to_goal
 from pipeline_src import yaml12
 from pipeline_src.arena.result import Standing
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf

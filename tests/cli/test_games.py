@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline_src import yaml12
-from pipeline_src.arena.openings import read_openings
+from pipeline_src.arena.match import read_openings
 from pipeline_src.cli import games
 from pipeline_src.cli.games import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
@@ -19,7 +19,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import STANDARD
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import PLY
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import PLAYERS
 from pipeline_src.players.player import Options, Player
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.records.psq import write_psq

@@ -14,15 +14,11 @@ import pytest
 from pipeline_src.arena import match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from pipeline_src.players.registry import players_of
 from pipeline_src.records.parquet import read_records
-from tests.arena import (
-    fakes,  # noqa: F401 - registers the players
-    gomoku_fakes,  # noqa: F401 - registers the player
-)
 from tests.cli.conftest import invoke
-from tests.players.engines.test_brain import SCRIPT
+from tests.players.test_programs import SCRIPT
 
 
 def test_a_match_as_table_and_as_json(tmp_path):

@@ -13,15 +13,11 @@ from pipeline_src.arena.person import PersonGame, load_game
 from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
 from pipeline_src.systems.gomoku_zero.player import check_state
-from tests.arena import (
-    fakes,  # noqa: F401 - registers the players
-    gomoku_fakes,  # noqa: F401 - registers the player
-)
 from tests.cli.conftest import invoke
 
 
@@ -265,7 +261,7 @@ def test_nets_name_their_board():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_save_the_game(here, number):
     root = Path(__file__).parents[2]
-    program = f"import sys; sys.path.insert(0, {str(root)!r}); from tests.arena import gomoku_fakes as g; "
+    program = f"import sys; sys.path.insert(0, {str(root)!r}); from tests.arena import fakes; "
     program += "from pipeline_src.cli import main; sys.argv[0] = 'zugwerk'; main()"
     words = ["play", "gomoku", "--against", "fake", "--size", "5", "--save", "a.psq"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline_src.arena.calibration_params import CalibrationParams
+from pipeline_src.arena.score import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku

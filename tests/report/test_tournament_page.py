@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 
-from pipeline_src.arena.tournament import Tournament, run_tournament
+from pipeline_src.arena.match import Tournament, run_tournament
 from pipeline_src.report.tournament_page import write_page
-from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
-from tests.players.engines.test_brain import SCRIPT
+from tests.arena import fakes  # noqa: F401 - registers the player
+from tests.players.test_programs import SCRIPT
 from tests.web.conftest import PATIENCE_MS, PHONE, WIDE, browser, fits, violations  # noqa: F401 - a fixture
 
 HOSTILE = "</script><b>&x"

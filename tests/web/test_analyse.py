@@ -12,8 +12,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, run_match
-from pipeline_src.arena.tournament import Tournament, run_tournament
+from pipeline_src.arena.match import MatchSpec, Tournament, run_match, run_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
@@ -30,7 +29,7 @@ from pipeline_src.web.messages import AnalysisRequest, Judgement, PlyAnalysis
 from pipeline_src.web.play import UNJUDGED
 from pipeline_src.web.records import read_games
 from pipeline_src.web.trees import tree_of, written
-from tests.players.engines.test_brain import SCRIPT
+from tests.players.test_programs import SCRIPT
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import age, ask, run, wait, watching
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web import play as page
 from pipeline_src.web import session

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_src.players.ladders import ladders
+from pipeline_src.players.packaged import ladders
 from tests.web.conftest import PHONE, SETUP, WIDE, alive, fits, middle, moves, put_stones, set_up, turn, violations
 from tests.web.test_game import SETTLED
 

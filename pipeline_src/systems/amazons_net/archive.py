@@ -18,7 +18,7 @@ from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import amazons_engine
+from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord

@@ -22,7 +22,7 @@ from pipeline_src.arena.score import calibration_rows, reliability
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import amazons_engine, make_evaluator, one_ply_values
+from pipeline_src.players.amazons import amazons_engine, make_evaluator, one_ply_values
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
 from pipeline_src.systems.amazons_net.recorded import (

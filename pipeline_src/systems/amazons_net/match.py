@@ -15,14 +15,13 @@ from pipeline_src import streams
 from pipeline_src.arena import runner
 from pipeline_src.arena.calibration import calibration_stage
 from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.match import swapped_pairs
 from pipeline_src.arena.result import Match
-from pipeline_src.arena.runner import Board, play_matches
+from pipeline_src.arena.runner import Board, play_matches, swapped_pairs
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import amazons_engine
+from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value, read_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.nets import load_nets

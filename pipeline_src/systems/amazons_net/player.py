@@ -19,7 +19,7 @@ from pipeline_src.files import read_model_bytes
 from pipeline_src.games.amazons import COLOUR, AmazonsState, has_turn, to_fen
 from pipeline_src.games.rules import to_play
 from pipeline_src.jit import Need
-from pipeline_src.players.amazons.basic import ClosingFirst
+from pipeline_src.players.amazons import ClosingFirst
 from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Options, Player
-from pipeline_src.players.searching import Nodes
+from pipeline_src.players.searching import ByBoard, Nodes
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
@@ -18,6 +17,7 @@ from pipeline_src.search.mcts.puct_search import Puct
 
 if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer
+
 
 TREE = 1 << 14  # Number of nodes of a tree if only time limits the search
 FORMULA = PuctOptions()

@@ -16,8 +16,7 @@ import numpy as np
 
 from pipeline_src import streams
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import play_match
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.games import gomoku
@@ -30,13 +29,7 @@ from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.models import load_start, save_model
 from pipeline_src.systems.gomoku_zero.nets import UniformConfig, UniformNet
-from pipeline_src.systems.gomoku_zero.params import (
-    ARTIFACTS,
-    GenerationFiles,
-    Setting,
-    read_numbers,
-    read_setting,
-)
+from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GenerationFiles, Setting, read_numbers, read_setting
 from pipeline_src.systems.gomoku_zero.self_play import (
     EVALUATIONS,
     Round,

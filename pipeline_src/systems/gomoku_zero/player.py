@@ -13,10 +13,9 @@ from pydantic import Field, model_validator
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku import MAX_SIDE, PLY, GomokuState, format_variant, parse_variant
 from pipeline_src.jit import Need
-from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
-from pipeline_src.players.searching import Nodes, SearchPlayer
+from pipeline_src.players.searching import ByBoard, Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.limits import Limit, OnInfo

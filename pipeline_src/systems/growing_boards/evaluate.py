@@ -5,8 +5,7 @@ from pathlib import Path
 
 from pipeline_src import streams
 from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.match import Pairing, records
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, Pairing, records
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.games import gomoku

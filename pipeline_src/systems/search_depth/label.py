@@ -30,7 +30,7 @@ from pipeline_src.games.amazons import AmazonsState
 from pipeline_src.games.kernels import outcome
 from pipeline_src.learning.arrays import DiskRows
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons.basic import make_evaluator
+from pipeline_src.players.amazons import make_evaluator
 from pipeline_src.players.player import Player, PlayerText, Position, Thought, read_options
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.alphabeta import DECIDED

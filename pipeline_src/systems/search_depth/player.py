@@ -21,8 +21,7 @@ from pipeline_src.games.kernels import below, copy_into, max_steps, outcome, pla
 from pipeline_src.games.rules import copy_state
 from pipeline_src.games.rules import to_play as side_to_play
 from pipeline_src.jit import Need, njit
-from pipeline_src.players.amazons.basic import make_evaluator
-from pipeline_src.players.amazons.searches import EngineOptions
+from pipeline_src.players.amazons import EngineOptions, make_evaluator
 from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.project.params import Count, NonNegative, Positive, Whole

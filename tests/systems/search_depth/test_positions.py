@@ -13,7 +13,7 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons import EMPTY
 from pipeline_src.games.rules import copy_state
 from pipeline_src.learning.symmetry import transform_boards
-from pipeline_src.players.amazons.basic import make_evaluator
+from pipeline_src.players.amazons import make_evaluator
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import label

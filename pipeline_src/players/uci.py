@@ -1,42 +1,230 @@
-"""UCI for the Amazons, after the Universal Chess Interface (Meyer-Kahlen and Huber, 2000): a player on two streams.
+"""UCI for the Amazons, after the Universal Chess Interface (Meyer-Kahlen and Huber, 2000), on both sides.
 
-`commands` reads ``position`` and ``go``, `session` answers on two streams.
+`UciPlayer` is another program as a player, `Session` a player that serves another program.
 """
 
 import math
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from types import MappingProxyType
+from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
+from pydantic import Field
 
 from pipeline_src import __version__
-from pipeline_src.arena.session import (
-    Preparation,
-    Search,
-    SearchThread,
-    any_move,
-    converse,
-    error_text,
-    less_time,
-    nobody,
-    time_of,
-)
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.jit import plainly
-from pipeline_src.players.engines.uci_text import read_move, write_move
-from pipeline_src.players.ladders import elo_range, ladders
-from pipeline_src.players.player import Bounds, Player, Position
+from pipeline_src.players.packaged import elo_range, ladders
+from pipeline_src.players.player import Bounds, Player, PlayerError, Position
+from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.registry import build_player
+from pipeline_src.players.searching import Limits
+from pipeline_src.players.session import Conversation, Search, converse, error_text, nobody, one_line, time_of
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock, Limit, SearchResult, searching_seconds
 
-# Parsers for the arguments of ``position`` and ``go``.
+# Moves in UCI: ``d1d7g7`` for ``d1-d7/g7``, or ``d1d7,d7g7`` for programs that know no other form.
+
+
+_SIGNS = re.compile(r"[-/()]")
+_TURN = re.compile(r"([a-z]\d+)([a-z]\d+)([a-z]\d+)")
+_COMMA = re.compile(r"([a-z]\d+)([a-z]\d+),(?P<again>\2)?([a-z]\d+)")
+"""``d1d7,g7``, or ``d1d7,d7g7`` in the form of chess programs with walls."""
+
+
+Form = Literal["joined", "pairs", "comma"]  # `joined` is `d1d7g7`, `pairs` is `d1d7,d7g7`, `comma` is `d1d7,g7`
+_FORMS: dict[Form, str] = {"joined": r"\1\2\3", "pairs": r"\1\2,\2\3", "comma": r"\1\2,\3"}
+
+
+def write_move(game: Game, state: Any, action: int, form: Form = "joined") -> str:
+    """Return the text of an action on the board of ``state``."""
+    return _TURN.sub(_FORMS[form], _SIGNS.sub("", game.format_move(action, *state.board.shape)))
+
+
+def form_of(text: str) -> Form:
+    """Return the form in which a move is written.
+
+    >>> form_of("d1d7,d7g7")
+    'pairs'
+    """
+    found = _COMMA.fullmatch(text.strip().lower())
+    if found is None:
+        return "joined"
+    return "pairs" if found["again"] else "comma"
+
+
+def read_move(game: Game, state: Any, text: str) -> int:
+    """Return the action id of ``d1d7g7``, ``d1d7,g7``, ``d1d7,d7g7`` or the game's own text. Only the form is checked.
+
+    Raises:
+        ZugwerkError: the text is not a move, or a square is not on the board.
+    """
+    return game.parse_move(_COMMA.sub(r"\1\2\4", text.strip().lower()), *state.board.shape)
+
+
+# Another program as a player.
+
+
+UNLIMITED_S = 3600.0  # Seconds for a move without a time limit (nodes, depth) until the engine counts as hung
+TRIAL_MS = 50.0  # Milliseconds of the search that shows how an engine writes moves
+TRIAL_GRACE_S = 1.0  # Seconds after which that search is stopped, for engines that know no movetime
+
+
+class UciPlayer(EnginePlayer):
+    """See `EnginePlayer`."""
+
+    def __init__(
+        self,
+        game: str,
+        command: Sequence[str],
+        limits: Mapping[str, float] = MappingProxyType({}),
+        options: dict[str, str] | None = None,
+        patience: Patience = PATIENT,
+        form: Form | None = None,
+    ) -> None:
+        """``limits`` follow ``go``, unless the game is played on a clock; ``options`` are set at the start.
+
+        Moves are written in ``form``; with None, as the engine writes its own.
+        """
+        super().__init__(command, patience)
+        self._form = form
+        self._game: Game = get_game(game)
+        self._limits, self._options = dict(limits), options or {}
+        self._standard = self._game.to_fen(self._game.initial_state())
+        self._fresh = False  # whether no position was sent since the last ucinewgame
+
+    def new_game(self) -> None:
+        """Send ucinewgame; called before the first move of a game."""
+        if self._process is not None and self._process.alive() and not self._fresh:
+            with self._ended_on_error():
+                self._process.send("ucinewgame")
+                self._await_ready(self._process)
+        self._fresh = True
+
+    def _choose(self, position: Position) -> int:
+        first = self._game.to_play(position.state) == 0
+        limits = _clock_limits(position, first) or self._limits
+        with self._ended_on_error():
+            process = self._running()
+            start = position.state if position.start is None else position.start
+            actions = () if position.start is None else position.actions
+            if self._form is None and actions:
+                self._learn_form(process, start)
+            self._fresh = False
+            process.skip()  # late answers to earlier questions
+            process.send(self._position_line(start, actions))
+            process.send(_go_line(limits))
+            words = self._await(process, _begins_with("bestmove"), "bestmove", self._seconds(position)).split()
+        text = words[1] if len(words) > 1 else "(none)"
+        if text == "(none)":
+            raise process.fault("answers that it has no move", "illegal")
+        self._form = self._form or form_of(text)
+        try:
+            action = read_move(self._game, position.state, text)
+        except ZugwerkError as error:
+            raise process.fault(f"answers a move that cannot be read: {error}", "illegal") from None
+        if not self._game.is_legal(position.state, action):
+            raise process.fault(f"plays {text}, which is not legal", "illegal")
+        return action
+
+    def ready(self, start: Any = None) -> None:
+        """See `EnginePlayer.ready`. Before its first game the engine is asked how it writes moves."""
+        process = self._running()
+        if start is not None and self._form is None:
+            with self._ended_on_error():
+                self._learn_form(process, start)
+
+    def _learn_form(self, process: EngineProcess, start: Any) -> None:
+        """Ask for a move of the first position of a game, which can be sent without moves."""
+        process.send(self._position_line(start, ()))
+        process.send(_go_line({"movetime": TRIAL_MS} | self._limits | {"movetime": TRIAL_MS}))
+        try:
+            answer = self._await(process, _begins_with("bestmove"), "bestmove", TRIAL_MS / 1000 + TRIAL_GRACE_S)
+        except PlayerError as error:
+            if error.kind != "hang":
+                raise
+            process.send("stop")  # an engine that knows no movetime
+            answer = self._await(process, _begins_with("bestmove"), "bestmove", self._patience.grace_s)
+        self._form = form_of(" ".join(answer.split()[1:2]))
+        process.send("ucinewgame")
+        self._await_ready(process)
+        self._fresh = True
+
+    def _seconds(self, position: Position) -> float:
+        if position.clock is not None:
+            return position.clock.own_ms / 1000 + self._patience.grace_s
+        if "movetime" in self._limits:
+            return self._limits["movetime"] / 1000 + self._patience.grace_s
+        return UNLIMITED_S
+
+    def _position_line(self, start: Any, actions: Sequence[int]) -> str:
+        fen = self._game.to_fen(start)
+        words = ["position startpos"] if fen == self._standard else [f"position fen {fen}"]
+        if actions:
+            words += ["moves", *(write_move(self._game, start, action, self._form or "joined") for action in actions)]
+        return " ".join(words)
+
+    def _greet(self, process: EngineProcess) -> None:
+        process.send("uci")
+        self._await_start(process, _begins_with("uciok"), "uciok")
+        for name, value in self._options.items():
+            process.send(f"setoption name {name} value {value}")
+        process.send("ucinewgame")
+        self._await_ready(process)
+        self._fresh = True
+
+    def _await_ready(self, process: EngineProcess) -> None:
+        process.send("isready")
+        self._await_start(process, _begins_with("readyok"), "readyok")
+
+
+def _begins_with(word: str) -> Callable[[str], bool]:
+    return lambda line: line.split()[:1] == [word]
+
+
+def _go_line(limits: Mapping[str, float]) -> str:
+    return " ".join(["go", *(f"{name} {int(value)}" for name, value in limits.items())])
+
+
+def _clock_limits(position: Position, first_to_move: bool) -> dict[str, float]:
+    """Return the clock of a position as the limits of a ``go`` command; empty without a clock."""
+    clock = position.clock
+    if clock is None:
+        return {}
+    white, black = (clock.own_ms, clock.other_ms) if first_to_move else (clock.other_ms, clock.own_ms)
+    limits = {"wtime": white, "btime": black, "winc": clock.increment_ms, "binc": clock.increment_ms}
+    return limits if clock.moves is None else limits | {"movestogo": clock.moves}
+
+
+class UciOptions(ProgramOptions, Limits):
+    """Any program that speaks UCI for the Amazons, such as `zugwerk amazons uci`; its own limit if none is given."""
+
+    EXAMPLE = "uci:'./engine --quiet',movetime=1000,option.Hash=64"
+    DEFAULT = Limit()
+
+    movetime: Annotated[float, Field(ge=1, lt=1e15)] | None = None
+    """Milliseconds for a move."""
+    option: dict[str, str] = Field(default_factory=dict)
+    """A UCI option of the program, set at its start."""
+    moves: Literal["ask", "joined", "pairs", "comma"] = "ask"
+    """Text of moves that are sent: `joined` d1d7g7, `pairs` d1d7,d7g7, `comma` d1d7,g7; `ask`: as it writes its own."""
+
+
+def uci_player(options: UciOptions) -> UciPlayer:
+    """The player ``uci``."""
+    limits = {"movetime": options.movetime, "nodes": options.nodes, "depth": options.depth}
+    given = {name: value for name, value in limits.items() if value is not None}
+    form = None if options.moves == "ask" else options.moves
+    return UciPlayer("amazons", options.command, given, options.option, options.patience, form)
+
+
+# The arguments of ``position`` and ``go``.
 
 
 MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
@@ -220,7 +408,7 @@ def exact_words(value: float) -> str:
     return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"
 
 
-# One UCI conversation: commands in, answers out, and the search in a thread of its own.
+# A player that serves another program.
 
 
 DEFAULT_PLAYER = "alphabeta"
@@ -229,30 +417,26 @@ HASH_MIB, MOST_HASH_MIB = 64, 4096
 MOST_LINES = 50  # Largest number of lines of an analysis (MultiPV)
 
 
-class Session:
-    """A UCI conversation. `handle` is called from one thread, ``write`` from two."""
+class Session(Conversation):
+    """A UCI conversation."""
 
     def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
-        """``player`` is a text for `make_player`, which is called when the player is first needed."""
-        self._game, self._rules, self._text, self._write, self._seed = game, get_game(game), player, write, seed
+        """See `session.Conversation`."""
+        super().__init__(game, player, write, seed)
         start = self._rules.initial_state()
         self._placed = Placed(start, start)
         self._rejected = ""
         self._hash_mib: int | None = None
-        self._player: Player | None = None
-        self._preparation: Preparation | None = None
         self._waiting: threading.Thread | None = None
-        self._rng = np.random.default_rng(seed)
         self._overhead_ms = float(OVERHEAD_MS)
         self._lines = 1
         self._limited = False
         self._elo_range = elo_range(game) if ladders(game) else None
         self._elo = 0 if self._elo_range is None else self._elo_range[1]
-        self._thread = SearchThread(self._inform)
         self._says_reply = False
 
     def handle(self, line: str) -> bool:
-        """Handle one line; return False once the conversation is over."""
+        """See `session.Conversation.handle`."""
         given = line.split()
         if not given:
             return True
@@ -260,43 +444,45 @@ class Session:
             return False
         act = self._COMMANDS.get(given[0])
         if act is None:
-            self._inform(f"unknown command {given[0][:40]!r}")
+            self._complain(f"unknown command {given[0][:40]!r}")
             return True
         try:
             act(self, given[1:])
         except OSError:
             raise  # the reader of the answers is gone
         except Exception as error:
-            self._inform(error_text(error))
+            self._complain(error_text(error))
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop the searches and wait ``seconds`` at most for their answers."""
+        """See `session.Conversation.finish`."""
         if self._waiting is not None:
             self._waiting.join(seconds)
-        self._thread.finish(seconds)
+        super().finish(seconds)
 
-    def _inform(self, text: str) -> None:
-        self._write("info string " + " ".join(text.split())[:300])
+    def _complain(self, text: str) -> None:
+        self._out("info string " + one_line(text))
+
+    _note = _complain
 
     def _uci(self, _: list[str]) -> None:
-        self._write(f"id name Zugwerk {__version__} {self._game}")
-        self._write("id author the Zugwerk authors")
-        self._write(f"option name Player type string default {self._text}")
-        self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
-        self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
-        self._write(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
-        self._write("option name Ponder type check default false")
+        self._out(f"id name Zugwerk {__version__} {self._game}")
+        self._out("id author the Zugwerk authors")
+        self._out(f"option name Player type string default {self._text}")
+        self._out(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
+        self._out(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
+        self._out(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
+        self._out("option name Ponder type check default false")
         if self._elo_range is not None:
             low, high = self._elo_range
-            self._write("option name UCI_LimitStrength type check default false")
-            self._write(f"option name UCI_Elo type spin default {high} min {low} max {high}")
-        self._write("uciok")
+            self._out("option name UCI_LimitStrength type check default false")
+            self._out(f"option name UCI_Elo type spin default {high} min {low} max {high}")
+        self._out("uciok")
         self._thread.submit(self._prepare)  # in the background; errors of the player are reported later
 
     def _isready(self, _: list[str]) -> None:
         if self._thread.busy:
-            self._write("readyok")  # during a search, this only shows that the engine is alive
+            self._out("readyok")  # during a search, this only shows that the engine is alive
             return
         self._thread.submit(self._begin_ready)
 
@@ -347,7 +533,7 @@ class Session:
             with plainly():
                 go.read_moves(self._rules, self._placed.state)
         for complaint in go.complaints:
-            self._inform(complaint)
+            self._complain(complaint)
         placed, rejected = self._placed, self._rejected
         self._thread.search(lambda search: self._run(search, placed, go, rejected, received))
 
@@ -375,12 +561,13 @@ class Session:
 
     # The methods below run in the search thread, one job after the other.
 
-    def _make(self) -> tuple[Player, Preparation]:
-        if self._player is None or self._preparation is None:
-            self._player = build_player(self._game, self._playing)
-            self._fit_memory()
-            self._preparation = Preparation(self._player.needs, self._rules.initial_state())
-        return self._player, self._preparation
+    @property
+    def _playing(self) -> str:
+        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
+        return f"level:elo={self._elo}" if self._limited else self._text
+
+    def _make(self) -> Player:
+        return self._seat(self._playing, self._rules.initial_state())
 
     def _prepare(self) -> None:
         with suppress(ZugwerkError):
@@ -388,65 +575,54 @@ class Session:
 
     def _begin_ready(self) -> None:
         """Answer once all kernels are compiled. Moves that are requested meanwhile do not wait."""
-        try:
-            preparation = self._make()[1]
-        except ZugwerkError as error:
-            self._inform(str(error))
-            self._write("readyok")
+        if self._say_ready(0):
             return
-        if preparation.wait(0):
-            self._ready()
-        else:
-            self._waiting = threading.Thread(target=lambda: self._ready_after(preparation), daemon=True)
-            self._waiting.start()
+        preparation = self._preparation
+        assert preparation is not None
 
-    def _ready_after(self, preparation: Preparation) -> None:
-        preparation.wait()
-        self._thread.submit(self._ready)
+        def wait() -> None:
+            preparation.wait()
+            self._thread.submit(lambda: self._say_ready(None))
 
-    def _ready(self) -> None:
+        self._waiting = threading.Thread(target=wait, daemon=True)
+        self._waiting.start()
+
+    def _say_ready(self, milliseconds: float | None) -> bool:
+        """Answer if the player, or its error, is there within that time; return whether it was."""
         try:
-            self._make()[0].ready(self._rules.initial_state())
+            self._make()
+            if not self._ready(self._rules.initial_state(), milliseconds):
+                return False
         except ZugwerkError as error:
-            self._inform(str(error))
-        self._write("readyok")
+            self._complain(str(error))
+        self._out("readyok")
+        return True
 
     def _forget(self) -> None:
         self._rng = np.random.default_rng(self._seed)
         if self._player is not None:
             self._player.new_game()
 
-    @property
-    def _playing(self) -> str:
-        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
-        return f"level:elo={self._elo}" if self._limited else self._text
-
     def _set_player(self, text: str) -> None:
         if self._limited:
             build_player(self._game, text).close()  # plays once its strength is no longer limited
         else:
-            self._change_player(text)
+            self._seat(text, self._rules.initial_state())
         self._text = text
 
     def _limit_strength(self, limited: bool, elo: int) -> None:
         before = self._playing
         self._limited, self._elo = limited, elo
         if self._playing != before:
-            self._change_player(self._playing)
+            self._make()
 
-    def _change_player(self, text: str) -> None:
-        player = build_player(self._game, text)  # a malformed text keeps the old player
-        if self._preparation is not None:
-            self._preparation.stop()
-        if self._player is not None:
-            self._player.close()
-        self._player = player
-        self._fit_memory()
-        self._preparation = Preparation(player.needs, self._rules.initial_state())
+    def _made(self, player: Player) -> None:
+        if self._hash_mib is not None:
+            player.take_memory(self._hash_mib << 20)
 
     def _fit_memory(self) -> None:
-        if self._player is not None and self._hash_mib is not None:
-            self._player.take_memory(self._hash_mib << 20)
+        if self._player is not None:
+            self._made(self._player)
 
     def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str, received: float) -> None:
         best = "(none)"
@@ -455,36 +631,32 @@ class Session:
                 raise ZugwerkError(rejected)
             best = self._search(search, placed, go, received)
         except Exception as error:
-            self._inform(error_text(error))
+            self._complain(error_text(error))
         if go.infinite:
             search.stopped.wait()
         elif go.ponder:
             search.hit.wait()
         search.end()
-        self._write(f"bestmove {best}")
+        self._out(f"bestmove {best}")
 
     def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
         rules, state, only = self._rules, placed.state, go.actions
         with plainly():
             if rules.winner(state) is not None:
-                self._inform("the game is over")
+                self._complain("the game is over")
                 return "(none)"
-        player, preparation = self._make()
+        player = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
         limit = Limit()
         if go.ponder:
-            preparation.wait(None, search.hit)
+            assert self._preparation is not None
+            self._preparation.wait(None, search.hit)
             if not player.searches:
                 search.hit.wait()
             received = time.perf_counter()  # no clock runs before
             if not search.hit.is_set():
                 limit, bounds = _limit(player, position, bounds), replace(bounds, infinite=True)
-        if not preparation.wait(None if bounds.infinite else time_of(position, bounds), search.stopped):
-            self._inform("kernels are still being compiled: any legal move")
-            with plainly():
-                return write_move(rules, state, only[0] if only else any_move(rules, state))
-        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - received))
         reported: SearchResult | None = None
 
         def report(found: SearchResult) -> None:
@@ -494,7 +666,7 @@ class Session:
                 search.stop()
             if not only or found.action in only:
                 for line in info_lines(rules, state, found):
-                    self._write(line)
+                    self._out(line)
 
         def end_ponder() -> None:
             search.hit.wait()
@@ -504,17 +676,16 @@ class Session:
 
         if limit != Limit():
             threading.Thread(target=end_ponder, daemon=True).start()
-        search.begin(player)
-        thought = player.think(position, bounds, report)
+        thought = self._think(search, received, position, bounds, report)
         if only and thought.action not in only:
-            self._inform(f"the player {self._playing} searches all moves: this is the first of searchmoves")
+            self._complain(f"the player {self._playing} searches all moves: this is the first of searchmoves")
             return write_move(rules, state, only[0])
         if thought.found is None:
             return write_move(rules, state, thought.action)
         if thought.found != reported:
             report(thought.found)
         if exact := exact_words(thought.found.value):
-            self._inform(exact)
+            self._complain(exact)
         pv = thought.found.pv if self._says_reply and thought.action in thought.found.pv[:1] else (thought.action,)
         return " ponder ".join(write_move(rules, state, action) for action in pv[:2])
 

@@ -16,19 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import __version__
-from pipeline_src.arena import gomocup
-from pipeline_src.arena.gomocup import LEAST_MEMORY, OTHER, OWN, Board, Session, Settings
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engines.brain import RULES
-from pipeline_src.players.engines.engine import EngineProcess
+from pipeline_src.players import gomocup
+from pipeline_src.players import gomoku as gomoku_players
+from pipeline_src.players.gomocup import LEAST_MEMORY, OTHER, OWN, RULES, Board, Session, Settings
 from pipeline_src.players.player import OneBoard
+from pipeline_src.players.process import EngineProcess
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import AT_ONCE_MS, Limit, thinking_ms
 from pipeline_src.systems.gomoku_zero.player import check_state
-from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
+from tests.arena import fakes  # noqa: F401 - registers the player
 
 
 class Brain:
@@ -57,7 +57,7 @@ ABOUT = f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors",
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """START waits for kernels that no run before has compiled; what else it does is in test_preparation.py."""
+    """START waits for kernels that no run before has compiled; what else it does is in test_session.py."""
     monkeypatch.setattr(gomocup, "START_MS", 500_000.0)
 
 
@@ -273,7 +273,7 @@ def test_swap2_the_second_player_chooses(brain):
 
 
 def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypatch):
-    monkeypatch.setattr(gomocup, "EVEN", 1e4)
+    monkeypatch.setattr(gomoku_players, "EVEN", 1e4)
     one = brain()
     one.ask("START 15", "INFO timeout_turn 2000")
     placed = one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE")[0].split()
@@ -283,8 +283,8 @@ def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypa
 
 def test_swap2_does_not_wait_for_its_kernels(brain, monkeypatch):
     go = threading.Event()
-    needs = gomocup.needs
-    monkeypatch.setattr(gomocup, "needs", lambda state: go.wait(60) and needs(state))
+    needs = gomocup.swap_needs
+    monkeypatch.setattr(gomocup, "swap_needs", lambda state: go.wait(60) and needs(state))
     one = brain()
     one.ask("START 15")
     one.send("INFO timeout_turn 100")
@@ -299,7 +299,7 @@ def test_swap1_has_no_third_choice():
     board = Board(15, 15, "freestyle")
     for text in WHITE_AHEAD:
         board.place(board.read(text))
-    assert gomocup.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
+    assert gomoku_players.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
 
 
 @pytest.mark.parametrize(
@@ -575,13 +575,13 @@ def test_random_garbage_is_survived(brain):
     assert not [line for line in said if "Error:" in line or "Traceback" in line]
 
 
-COMMAND = f"'{sys.executable}' -m tests.arena.gomoku_fakes gomoku brain --player"
+COMMAND = f"'{sys.executable}' -m tests.arena.fakes gomoku brain --player"
 
 
 def test_the_command_on_pipes():
     lines = b"START 15\r\nBEGIN\r\n" + b"x" * 200_000 + b"\nTURN 7,7\nABOUT\n"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
+        [sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain", "--player", "fake"],
         input=lines,
         capture_output=True,
         timeout=240,
@@ -594,7 +594,7 @@ def test_the_command_on_pipes():
 @pytest.mark.slow
 def test_brain_without_a_reader_ends():
     """Its input stays open, as that of a manager that has gone away without closing it."""
-    words = [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"]
+    words = [sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain", "--player", "fake"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(words, **pipes) as process:
         process.stdout.close()
@@ -630,7 +630,7 @@ def test_no_answer_takes_longer_than_its_turn():
     be kept waiting.
     """
     turn_ms, rng, walls, computed = 250.0, np.random.default_rng(1), [], []
-    process = EngineProcess([sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain"])
+    process = EngineProcess([sys.executable, "-m", "tests.arena.fakes", "gomoku", "brain"])
     try:
         while len(walls) < 30:
             process.send("START 15")

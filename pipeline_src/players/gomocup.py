@@ -1,29 +1,30 @@
-"""The Gomocup protocol (of Piskvork, by Petr Lastovicka): a Gomoku player on two streams.
+"""The Gomocup protocol (of Piskvork, by Petr Lastovicka), on both sides.
 
-`settings` reads ``INFO``, `position` holds the board, `swap2` plays the opening, `session` answers, `memory` measures
-the memory of the process; `pipeline_src.search.limits` manages the time.
+`BrainPlayer` is another program as a player of Gomoku, `Session` a player that serves a manager of tournaments.
+`search.limits` manages its time, `players.gomoku` chooses in swap2.
 """
 
+import contextlib
+import logging
+import math
 import os
 import re
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from pipeline_src import __version__
-from pipeline_src.arena.session import Preparation, Search, SearchThread, any_move, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import (
     BLACK,
     DRAWN,
@@ -37,14 +38,324 @@ from pipeline_src.games.gomoku import (
     WHITE,
     GomokuState,
     any_line,
+    format_variant,
     from_board,
 )
-from pipeline_src.jit import Need, plainly
-from pipeline_src.players.engines.brain import RULES, is_cell, read_cell, rule_words, write_cell
-from pipeline_src.players.player import Bounds, Player, Position, Thought
+from pipeline_src.jit import plainly
+from pipeline_src.players.gomoku import choose, first_stones, swap_needs
+from pipeline_src.players.player import Bounds, Player, PlayerError, Position, RefusalError
+from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
 from pipeline_src.players.registry import build_player, limits_in, players_of
-from pipeline_src.search.gomoku.engine import Engine, Options
-from pipeline_src.search.limits import Limit, thinking_ms
+from pipeline_src.players.session import Conversation, Preparation, Search, error_text, ms_since, one_line
+from pipeline_src.project.params import NonNegative
+from pipeline_src.search.limits import thinking_ms
+
+# Cells and rules in the Gomocup protocol: ``x,y`` from 0, where x is the column and y the row from the top.
+
+
+RULES = {0: "freestyle", 1: "exact", 4: "renju", 8: "caro"}
+"""Our variants by the number in ``INFO rule``. The number is a sum of bits."""
+OTHER_RULES = {2: "continuous"}
+_CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})")
+
+
+def write_cell(action: int, width: int) -> str:
+    """Return the text of a cell's action id."""
+    return f"{action % width},{action // width}"
+
+
+def read_cell(text: str, height: int, width: int) -> int:
+    """Return the action id of ``x,y``. Whether the cell is empty is not checked.
+
+    Raises:
+        ZugwerkError: the text is not two numbers, or the cell is not on the board.
+    """
+    match = _CELL.fullmatch(text.strip())
+    if match is None:
+        raise ZugwerkError(f"{text[:40]!r} is not a cell; expected x,y")
+    x, y = int(match[1]), int(match[2])
+    if x >= width or y >= height:
+        raise ZugwerkError(f"no cell {x},{y} on a board of {width}x{height}")
+    return y * width + x
+
+
+def is_cell(text: str) -> bool:
+    """Whether a line has the form ``x,y``, on the board or not."""
+    return _CELL.fullmatch(text.strip()) is not None
+
+
+def rule_number(variant: str) -> int:
+    """Return the number of a variant.
+
+    Raises:
+        ZugwerkError: the protocol has no number for it.
+    """
+    for number, name in RULES.items():
+        if name == variant:
+            return number
+    raise ZugwerkError(f"Gomocup's programs know {', '.join(RULES.values())}, not {variant}")
+
+
+def rule_words(number: int) -> str:
+    """Return the name of an unsupported rule."""
+    bits = [name for bit, name in (RULES | OTHER_RULES).items() if number & bit]
+    return " ".join(bits) or "unknown"
+
+
+log = logging.getLogger(__name__)
+
+# Another program as a player.
+#
+# Some programs print their move before they have put their state away, and refuse a command that comes at once;
+# managers of tournaments take longer than that. So each command waits `PAUSE_MS` after the program's last line, and a
+# move that is answered by ERROR is asked for once more, by BOARD.
+
+
+MOVETIME_MS = 1000.0  # Default time of a move. The protocol requires a time for every move.
+NO_LIMIT = (1 << 31) - 1  # Value of `time_left` in a game without a clock
+RULE_S = 0.3  # Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer.
+PAUSE_MS = 10.0  # Default pause between a line of the program and the next command
+QUIET_S, QUIET_AT_MOST_S = 0.05, 1.0
+"""Seconds of silence after an ERROR, which may be one for each line, before a command is sent again; and seconds after
+which it is sent anyway."""
+LOST_START_S = 5.0
+"""Seconds without an answer to START until it is sent again, to a program that has answered one before."""
+_MOVE_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+(\s*[,;:. ]\s*-?\d+)*[)\]]?|[a-z]-?\d{1,2}|swap", re.IGNORECASE)
+
+
+class BrainPlayer(EnginePlayer):
+    """See `EnginePlayer`. The moves of a game are sent one by one, any other position as a whole board."""
+
+    FAREWELL = "END"
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        movetime_ms: float = MOVETIME_MS,
+        infos: dict[str, str] | None = None,
+        patience: Patience = PATIENT,
+        pause_ms: float = PAUSE_MS,
+    ) -> None:
+        """``movetime_ms`` applies unless the game is played on a clock; ``infos`` are sent at the start of a game."""
+        super().__init__(command, patience, pause_ms / 1000)
+        self.movetime_ms: float = movetime_ms
+        self._infos = infos or {}
+        self._start: str | None = None  # start of the game that the engine knows; None before any
+        self._known: tuple[int, ...] = ()  # stones of that game, in the order of play
+        self._told: dict[str, int] = {}  # values of INFO since the last START; empty before any
+        self._has_refused = False
+
+    def new_game(self) -> None:
+        """Announce that the next position belongs to another game."""
+        self._start = None
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`. The program is started and asked.
+
+        Raises:
+            PlayerError: the program cannot be asked.
+            RefusalError: the program refuses the board or the rule; the message quotes it.
+        """
+        self.new_game()
+        process = self._running()
+        with self._ended_on_error():
+            refusal, deadline = self._refusal_to_begin(process, state), time.monotonic() + RULE_S
+            while not refusal and (line := process.read(deadline)) is not None:
+                refusal = line if _word(line) == "ERROR" else ""
+            if refusal:
+                variant = format_variant(state)
+                raise RefusalError(f"engine {process.command[0]!r} does not play {variant}: {refusal[:200]}")
+
+    def ready(self, start: Any = None) -> None:
+        """See `EnginePlayer.ready`."""
+        process = self._running()
+        if start is not None and self._start is None:
+            with self._ended_on_error():
+                self._begin(process, start)
+
+    def _greet(self, process: EngineProcess) -> None:  # noqa: ARG002 - START sends what it plays on
+        self._start, self._told = None, {}
+
+    def _begin(self, process: EngineProcess, start: Any) -> None:
+        """Announce a new game to the engine, and wait until it is ready."""
+        if refusal := self._refusal_to_begin(process, start):
+            raise process.fault(f"answers {refusal[:200]!r} to what it is told (INFO)", "illegal")
+
+    def _refusal_to_begin(self, process: EngineProcess, start: Any) -> str:
+        """Announce a new game, twice if INFO is answered by ERROR; return the second ERROR, or an empty text."""
+        refused = list[str]()
+        for pause_s in (0.0, QUIET_S):
+            self._announce(process, start, pause_s)
+            refused = [line for line in self._settle(process) if _word(line) == "ERROR"]
+            if not refused:
+                return ""
+            self._tell_of_refusal(process, refused[0])
+        return refused[0]
+
+    def _announce(self, process: EngineProcess, start: Any, pause_s: float) -> None:
+        """Send START, and INFO ``pause_s`` after its answer."""
+        height, width = start.board.shape
+        rule = rule_number(format_variant(start))
+        process.skip()
+        answer = self._answer_to_start(process, f"START {width}" if height == width else f"RECTSTART {width},{height}")
+        if _word(answer) != "OK":
+            raise RefusalError(f"engine {process.command[0]!r} does not play on {width}x{height}: {answer[:200]}")
+        self.waited_ms += process.rest(pause_s) * 1000
+        self._told = {}
+        for name, value in self._infos.items():
+            self._send(process, f"INFO {name} {value}")
+        self._inform(process, "rule", rule)
+        self._inform(process, "game_type", 1)
+        self._limit(process, None)
+        self._start, self._known = gomoku.to_fen(start), ()
+
+    def _answer_to_start(self, process: EngineProcess, line: str) -> str:
+        """Announce a board. A program that has answered a START before gets it twice if it refuses or is silent.
+
+        A program that has just been started gets it once: it had no answer to put away, and may load for long.
+        """
+        if self._told:
+            self._send(process, line)
+            with contextlib.suppress(PlayerError):  # if the process has ended, sending reports it
+                patience_s = min(LOST_START_S, self._patience.start_s)
+                answer = self._listen(process, _answers_start, "OK", patience_s, math.inf)
+                if _word(answer) == "OK":
+                    return answer
+                self._settle(process)
+        self._send(process, line)
+        return self._await_start(process, _answers_start, "OK")
+
+    def _limit(self, process: EngineProcess, position: Position | None) -> None:
+        clock = None if position is None else position.clock
+        if clock is None:
+            turn, match, left = int(self.movetime_ms), 0, NO_LIMIT
+        else:
+            left = max(1, int(clock.own_ms))
+            turn, match = left, max(left, self._told.get("timeout_match", 0))
+        self._inform(process, "timeout_turn", turn)
+        self._inform(process, "timeout_match", match)
+        self._inform(process, "time_left", left)
+
+    def _inform(self, process: EngineProcess, name: str, value: int) -> None:
+        if self._told.get(name) != value:
+            self._send(process, f"INFO {name} {value}")
+            self._told[name] = value
+
+    def _choose(self, position: Position) -> int:
+        start = position.state if position.start is None else position.start
+        with self._ended_on_error():
+            process = self._running()
+            if self._start != gomoku.to_fen(start) or (self._known and self._known != position.actions[:-1]):
+                self._begin(process, start)
+            late = [line for line in process.skip() if _word(line) == "ERROR"]  # answers to earlier lines
+            if late and not self._known:
+                raise process.fault(f"answers {late[0][:200]!r} to what it is told (INFO)", "illegal")
+            self._limit(process, position)
+            answer = self._ask(process, position, self._lines(position, start, whole=bool(late)))
+            if _word(answer) == "ERROR":
+                self._tell_of_refusal(process, answer)
+                moves = filter(is_cell, self._settle(process))  # one comes if the ERROR answered an earlier line
+                whole = self._lines(position, start, whole=True)
+                answer = next(moves, "") or self._ask(process, position, whole)
+        action = self._read(process, answer, position.state)
+        self._start = gomoku.to_fen(start)
+        self._known = (*position.actions, action)
+        return action
+
+    def _ask(self, process: EngineProcess, position: Position, lines: list[str]) -> str:
+        """Send a position and return the answer."""
+        for line in lines:
+            self._send(process, line)
+        own = self.movetime_ms if position.clock is None else position.clock.own_ms
+        return self._await(process, _answers_move, "move", own / 1000 + self._patience.grace_s)
+
+    def _settle(self, process: EngineProcess) -> list[str]:
+        """Wait, on no clock, until a program has been silent for `QUIET_S`, and return the lines that came."""
+        begin, heard = time.monotonic(), list[str]()
+        try:
+            while (now := time.monotonic()) < begin + QUIET_AT_MOST_S and (line := process.read(now + QUIET_S)):
+                heard.append(line)
+            return heard
+        finally:
+            self.waited_ms += (time.monotonic() - begin) * 1000
+
+    def _tell_of_refusal(self, process: EngineProcess, answer: str) -> None:
+        """Say, once for a player, that a command was refused."""
+        if not self._has_refused:
+            log.warning(
+                "engine %r answers %r and is told once more; a longer pause may help, now pause=%g",
+                process.command[0],
+                answer[:200],
+                self._pause_s * 1000,
+            )
+        self._has_refused = True
+
+    def _lines(self, position: Position, start: Any, whole: bool = False) -> list[str]:
+        """Return the lines that send a position to the engine; with ``whole``, all stones even if it knows them."""
+        width, actions = start.board.shape[1], position.actions
+        if not position.state.board.any():
+            return ["BEGIN"]
+        if not whole and actions and self._known == actions[:-1] and (self._known or not start.board.any()):
+            return [f"TURN {write_cell(actions[-1], width)}"]
+        lines = [f"{write_cell(cell, width)},{whose}" for cell, whose in _stones(position, start)]
+        return ["BOARD", *lines, "DONE"]
+
+    def _read(self, process: EngineProcess, answer: str, state: Any) -> int:
+        self._start = None  # after an error the next move is not sent by TURN
+        if not is_cell(answer):
+            raise process.fault(f"answers {answer[:200]!r} in place of a move", "illegal")
+        try:
+            action = read_cell(answer, *state.board.shape)
+        except ZugwerkError as error:
+            raise process.fault(f"plays {answer}: {error}", "illegal") from None
+        if not gomoku.is_legal(state, action):
+            reason = "where there is a stone" if state.board.flat[action] else f"where Black may not make {WHAT}"
+            raise process.fault(f"plays {answer}, {reason}", "illegal")
+        return action
+
+
+def _stones(position: Position, start: Any) -> list[tuple[int, int]]:
+    """Return the stones in the order of play, as far as known: (cell, 1 for the side to move or 2 for the other)."""
+    board = position.state.board.ravel()
+    own = BLACK + gomoku.to_play(position.state)
+    colours = [np.flatnonzero(start.board.ravel() == colour) for colour in (1, 2)]
+    first = [int(cells[k]) for k in range(max(map(len, colours))) for cells in colours if k < len(cells)]
+    played = position.actions if position.start is not None else ()
+    return [(cell, 1 if board[cell] == own else 2) for cell in (*first, *played)]
+
+
+def _word(line: str) -> str:
+    return line.split()[0].upper() if line.split() else ""
+
+
+def _answers_start(line: str) -> bool:
+    return _word(line) in ("OK", "ERROR", "UNKNOWN")
+
+
+def _answers_move(line: str) -> bool:
+    """Whether a line is a move, a refusal to move or a move in another protocol's form. UNKNOWN may answer an INFO."""
+    known = is_cell(line) or _MOVE_OF_ANOTHER_KIND.fullmatch(line) is not None
+    return known or _word(line) in ("ERROR", "SUGGEST")
+
+
+class BrainOptions(ProgramOptions):
+    """Any program that speaks the Gomocup protocol, such as `zugwerk gomoku brain`."""
+
+    EXAMPLE = "brain:'./pbrain-engine',movetime=1000,info.max_memory=80000000"
+
+    movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = MOVETIME_MS
+    """Milliseconds for a move, unless the game is played on a clock."""
+    info: dict[str, str] = Field(default_factory=dict)
+    """Value of an INFO line that the program gets at the start of a game."""
+    pause: NonNegative = PAUSE_MS
+    """Milliseconds between a line of the program and the next command, as time of neither side: some programs refuse a
+    command that comes at once."""
+
+
+def brain_player(options: BrainOptions) -> BrainPlayer:
+    """The player ``brain``."""
+    return BrainPlayer(options.command, options.movetime, options.info, options.patience, options.pause)
+
 
 # `Settings`, the values that ``INFO`` sets, and the memory that one of them limits.
 
@@ -261,106 +572,7 @@ class Board:
             self.place(action)
 
 
-# The openings swap2 and swap1, in which the players choose colours. Our own search makes the choices.
-#
-# In *swap2* the first player places three stones: Black, White, Black. The second player swaps (takes Black), or stays
-# (takes White and plays), or places a white and a black stone and leaves the choice to the first player, who then swaps
-# or stays. *Swap1* has no third option. White is to move at every choice, so the player who stays is the side to move.
-# Values are in points of `search.gomoku.engine`; 400 points are a factor of e in the odds.
-
-
-SIDE = 9  # Side of the central square from which stones are drawn
-EVEN = 40.0  # Up to this absolute value, two stones are placed, because the search does not prefer a side clearly
-LEVEL = 15.0  # An absolute value of at most this ends the search for balanced stones
-NODES, DRAWN_NODES, DRAWS = 100_000, 20_000, 40
-"""Without a time limit: positions searched for a choice, positions searched for each draw of stones, and draws."""
-
-
-def first_stones(
-    state: GomokuState, rng: np.random.Generator, seconds: float | None = None, count: int = 3
-) -> tuple[int, ...]:
-    """Return actions, black and white in turn, after which the search sees the smallest advantage.
-
-    Args:
-        state: the empty board, or one on which some stones of the opening stand.
-        rng: generator for the draws.
-        seconds: time for all draws; None is `DRAWS` draws.
-        count: number of stones.
-    """
-    return _most_level(_engine(), state, count, rng, _deadline(seconds))[0]
-
-
-def choose(
-    state: GomokuState, rng: np.random.Generator, seconds: float | None = None, may_place: bool = True
-) -> str | tuple[int, ...]:
-    """Return ``swap``, ``stay``, or the white and the black stone to place.
-
-    Args:
-        state: the position, with White to move.
-        rng: generator for the draws.
-        seconds: time for the choice; None is `NODES` positions and `DRAWS` draws.
-        may_place: whether placing two stones is allowed, as after three stones in swap2.
-    """
-    engine, deadline = _engine(), _deadline(seconds)
-    value = _value(engine, state, Limit(nodes=NODES) if seconds is None else Limit(movetime_ms=500 * seconds))
-    if may_place and abs(value) <= EVEN:
-        stones, left = _most_level(engine, state, 2, rng, deadline)
-        if left <= EVEN:
-            return stones
-    return "swap" if value < 0 else "stay"
-
-
-def needs(state: GomokuState) -> list[Need]:
-    """Kernels of the choices."""
-    return _engine().needs(state)
-
-
-def _engine() -> Engine:
-    return Engine(Options(table_mb=4, threats=DRAWN_NODES))
-
-
-def _deadline(seconds: float | None) -> float:
-    return float("inf") if seconds is None else time.perf_counter() + seconds
-
-
-def _most_level(
-    engine: Engine, state: GomokuState, plies: int, rng: np.random.Generator, deadline: float
-) -> tuple[tuple[int, ...], float]:
-    """Return the most balanced of random stones near the middle, and the absolute value after them."""
-    best: tuple[int, ...] = ()
-    least = np.inf
-    for _ in range(DRAWS):
-        after, drawn = state, list[int]()
-        while len(drawn) < plies and gomoku.winner(after) is None:
-            drawn.append(int(rng.choice(_near_middle(after))))
-            after = gomoku.play(after, drawn[-1])
-        if gomoku.winner(after) is None:
-            rest = None if deadline == np.inf else max(1.0, (deadline - time.perf_counter()) * 1000)
-            value = abs(_value(engine, after, Limit(nodes=DRAWN_NODES, movetime_ms=rest)))
-            if value < least:
-                best, least = tuple(drawn), value
-        if best and (least <= LEVEL or time.perf_counter() > deadline):
-            break
-    return best, float(least)
-
-
-def _value(engine: Engine, state: GomokuState, limit: Limit) -> float:
-    """Return the mean value of the two deepest iterations, since the side that moves last in a search looks better."""
-    values: dict[int, float] = {}
-    engine.search(state, limit, on_info=lambda found: values.update({found.depth: found.value}))
-    last = list(values.values())[-2:]
-    return sum(last) / len(last)
-
-
-def _near_middle(state: GomokuState) -> list[int]:
-    """Return the legal actions within the central square, or all legal actions if it has none."""
-    height, width = state.board.shape
-    legal = [int(action) for action in gomoku.legal_actions(state)]
-    rows, columns = (abs(np.array(legal) // width - height // 2), abs(np.array(legal) % width - width // 2))
-    return [action for action, off in zip(legal, np.maximum(rows, columns), strict=True) if off <= SIDE // 2] or legal
-
-
-# One conversation with a manager of the Gomocup: commands in, moves out, the search in a thread of its own.
+# A player that serves a manager.
 
 
 MARGIN_MS = 100.0
@@ -374,8 +586,8 @@ UNJUDGED = (0, 1, 2)
 NOT_EVERYWHERE = ("zero", "brain", "level")  # Players that do not play on every board
 
 
-class Session:
-    """A conversation with a manager. `handle` is called from one thread, ``write`` from two."""
+class Session(Conversation):
+    """A conversation with a manager."""
 
     def __init__(
         self,
@@ -395,23 +607,18 @@ class Session:
             margin_ms: part of a turn's time that is reserved for delays.
             verbose: whether to write the result of each search as a MESSAGE before its move.
         """
-        self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
-        self._seated = ""
-        self._player: Player | None = None
-        self._given: Limit | None = None
+        super().__init__("gomoku", player, write, seed)
+        self._margin_ms, self._verbose = margin_ms, verbose
         self._ended, self._notes = False, list[str]()
-        self._preparation: Preparation | None = None
         self._choices: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
         self._told = False  # whether the manager has sent the time left since the last move
-        self._rng = np.random.default_rng(seed)
         self._listing: tuple[str, list[str]] | None = None
-        self._thread = SearchThread(self._fail)
 
     def handle(self, line: str) -> bool:
-        """Handle one line; return False once the conversation is over, after `finish`."""
+        """See `session.Conversation.handle`; `finish` comes before the end."""
         given, begin = line.strip("\x00 \t\r\n\f\v"), time.perf_counter()
         if not given.split():  # blanks beyond ASCII too
             return True
@@ -437,9 +644,9 @@ class Session:
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop the searches and wait ``seconds`` at most for their answers."""
+        """See `session.Conversation.finish`."""
         self._thread.submit(self._leave)
-        self._thread.finish(seconds)
+        super().finish(seconds)
 
     def _listed(self, line: str, name: str, begin: float) -> bool:
         """Handle a line within BOARD ... DONE; return False for a command that breaks it off."""
@@ -461,8 +668,11 @@ class Session:
     def _search(self, find: Callable[[Search], str]) -> None:
         self._thread.search(lambda search: self._answer(search, lambda: find(search)))
 
-    def _fail(self, text: str) -> None:
-        self._write("ERROR " + " ".join(text.split())[:300])
+    def _complain(self, text: str) -> None:
+        self._write("ERROR " + one_line(text))
+
+    def _note(self, text: str) -> None:
+        self._notes.append(text)
 
     def _write(self, line: str) -> None:
         """Write a line, unless ``END`` was received. Errors about an ``INFO`` go before it as MESSAGEs."""
@@ -494,47 +704,31 @@ class Session:
 
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
-        self._seat(board)
+        self._begin(board)
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
         else:
-            self._ready(board, START_MS)  # if not ready: OK at once, and moves without a search until all is compiled
+            self._ready(board.start, START_MS)  # else OK at once, and moves without a search until all is compiled
         self._fit_memory()
         self._board, self._rng = board, np.random.default_rng(self._seed)
         if not self._told:
             self._left = self._settings.match_ms
         self._write("OK")
 
-    def _seat(self, board: Board) -> None:
+    def _begin(self, board: Board) -> None:
         """Make the player, or the one of another level if that has changed, and let it begin a game."""
         text = f"level:{self._settings.level}" if self._settings.level else self._text
-        if self._player is None or text != self._seated:
-            player, given = build_player("gomoku", text), limits_in("gomoku", text)
-            if self._player is not None and self._preparation is not None:
-                self._preparation.stop()
-                self._player.close()
-            self._player, self._given, self._seated = player, given, text
-            self._preparation = Preparation(player.needs, board.start)
-        self._player.new_game()
-
-    def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
-        """Whether the player becomes ready for a game on this board within a share of the time."""
-        assert self._player is not None
-        assert self._preparation is not None
-        if not self._preparation.wait(milliseconds, given_up):
-            return False
-        self._player.ready(board.start)
-        return True
+        self._seat(text, board.start).new_game()
 
     def _info(self, words: list[str]) -> None:
         level = self._settings.level
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
-            self._notes.append(str(error))  # INFO has no answer, and the manager reads none
+            self._note(str(error))  # INFO has no answer, and the manager reads none
             return
         settings = self._settings
         if changed == "timeout_match" and not self._told:
@@ -547,7 +741,7 @@ class Session:
         elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
             if self._refusal(self._board) is None:
-                self._ready(self._board, 0)  # opens the rule's net before the clock of a move runs
+                self._ready(self._board.start, 0)  # opens the rule's net before the clock of a move runs
             self._fit_memory()
         elif changed == "level":
             self._change_level(level)
@@ -556,13 +750,13 @@ class Session:
         """Play the rest of the game at another level; an unknown level leaves the one before."""
         try:
             if self._board is not None:
-                self._seat(self._board)
+                self._begin(self._board)
                 self._fit_memory()
             elif self._settings.level:
                 build_player("gomoku", f"level:{self._settings.level}").close()
         except ZugwerkError as error:
             self._settings.level = before
-            self._notes.append(f"INFO level: {error}")
+            self._note(f"INFO level: {error}")
 
     def _fit_memory(self) -> None:
         """Limit the player's memory to what the process leaves of the manager's limit."""
@@ -572,9 +766,7 @@ class Session:
         self._player.use_memory(LEAST_MEMORY)  # frees the memory of earlier searches
         left = most - resident_bytes()
         if left < LEAST_MEMORY:
-            self._notes.append(
-                f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search"
-            )
+            self._note(f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search")
         self._player.use_memory(max(LEAST_MEMORY, int(MEMORY_SHARE * left)))
 
     def _take_back(self, words: list[str]) -> None:
@@ -617,7 +809,7 @@ class Session:
             answer = find()
         except Exception as error:
             search.end()
-            self._fail(error_text(error))
+            self._complain(error_text(error))
             return
         search.end()
         self._write(answer)
@@ -626,7 +818,7 @@ class Session:
         """Answer the stones that were placed. If there is no answer, the board is restored."""
         with self._known().unless_refused() as board:
             place()
-            action = self._think(search, board, begin).action
+            action = self._move_on(search, board, begin)
             board.place(action)
         return board.write(action)
 
@@ -637,15 +829,14 @@ class Session:
                 raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
             cells = [board.read(line) for line in lines]
             board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-            player = self._player_for(board)
-            movetime = self._bounds(player, board, begin).movetime_ms
+            movetime = self._bounds(self._player_for(board), board).movetime_ms
             seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
             placed: str | tuple[int, ...]
             if self._choices is None:
-                self._choices = Preparation(needs, board.start)
+                self._choices = Preparation(swap_needs, board.start)
             if not self._choices.wait(movetime, search.stopped):
                 placed = "stay" if cells else UNJUDGED
-                self._notes.append("kernels are still being compiled: chosen without a search")
+                self._note("kernels are still being compiled: chosen without a search")
             elif cells:
                 placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
             else:
@@ -653,7 +844,7 @@ class Session:
             if placed == "swap":
                 return "SWAP"
             if isinstance(placed, str):
-                placed = (self._think(search, board, begin).action,)
+                placed = (self._move_on(search, board, begin),)
             for action in placed:
                 board.place(action)
         return " ".join(map(board.write, placed))
@@ -674,26 +865,21 @@ class Session:
         assert self._player is not None
         return self._player
 
-    def _think(self, search: Search, board: Board, begin: float) -> Thought:
-        player = self._player_for(board)
+    def _move_on(self, search: Search, board: Board, begin: float) -> int:
+        bounds = self._bounds(self._player_for(board), board)
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        if self._ready(board, self._bounds(player, board, begin).movetime_ms, search.stopped):
-            search.begin(player)
-            thought = player.think(position, self._bounds(player, board, begin))
-        else:
-            thought = Thought(any_move(get_game("gomoku"), board.state))
-            self._notes.append("kernels are still being compiled: any legal move")
+        thought = self._think(search, begin, position, bounds)
         self._told = False
         if self._left is not None:
-            self._left = max(0.0, self._left - _since(begin))
+            self._left = max(0.0, self._left - ms_since(begin))
         if self._verbose and (found := thought.found) is not None:
             self._write(f"MESSAGE depth {found.depth}, {found.nodes} nodes, value {found.value:+.2f}")
-        return thought
+        return thought.action
 
-    def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
-        own, cells = self._given or player.limit, board.state.board.size
+    def _bounds(self, player: Player, board: Board) -> Bounds:
+        own, cells = limits_in("gomoku", self._seated) or player.limit, board.state.board.size
         turn, match = self._settings.turn_ms, self._settings.match_ms
-        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, cells, match)
+        movetime = thinking_ms(turn, self._left, 0, self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()
         return Bounds(own.depth if own else None, own.nodes if own else None, movetime)
@@ -730,10 +916,6 @@ class Session:
     def _leave(self) -> None:
         if self._player is not None:
             self._player.close()
-
-
-def _since(begin: float) -> float:
-    return (time.perf_counter() - begin) * 1000
 
 
 def _size(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Base of the players that are other programs: the process, its start and end, and the waiting times."""
+"""Players that are other programs: the process, its start and end, and the waiting times."""
 
 import contextlib
 import logging

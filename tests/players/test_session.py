@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pipeline_src.arena.session import any_move, less_time, time_of
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import get_game
 from pipeline_src.players.player import Bounds, Position
+from pipeline_src.players.session import any_move, less_time, time_of
 from pipeline_src.search.limits import Clock
-from tests.arena.test_uci import Engine
+from tests.players.test_uci import Engine
 
 COMPILING = "kernels are still being compiled: any legal move"
 

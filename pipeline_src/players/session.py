@@ -1,4 +1,7 @@
-"""A conversation on two byte streams, such as stdin and stdout: lines in, lines out, with each answer flushed."""
+"""A player that serves another program: lines in, lines out on two byte streams, such as stdin and stdout.
+
+`Conversation` is what the protocols have in common, `converse` the loop that reads lines for it.
+"""
 
 import math
 import queue
@@ -6,74 +9,19 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from pipeline_src.errors import ZugwerkError, missing_extra
-from pipeline_src.games.game import Game
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.kernels import rules_need
 from pipeline_src.jit import Need, plainly, ready
-from pipeline_src.players.player import Bounds, Player, Position
-from pipeline_src.search.limits import expected_plies, movetime_ms
+from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
+from pipeline_src.players.registry import build_player
+from pipeline_src.search.limits import OnInfo, expected_plies, movetime_ms
 
-LONGEST = 1 << 16  # Longest line in bytes; a game of a hundred moves takes a thousand
-LAST_ANSWER_S = 10.0
 Write = Callable[[str], None]
-
-
-class Conversation(Protocol):
-    """The side that answers."""
-
-    def handle(self, line: str) -> bool:
-        """Handle one line; return False once the conversation is over."""
-
-    def finish(self, seconds: float) -> None:
-        """Stop the searches and wait ``seconds`` at most for their answers."""
-
-
-def nobody() -> None:
-    """Do nothing."""
-
-
-def converse(
-    begin: Callable[[Write], Conversation],
-    source: BinaryIO,
-    sink: BinaryIO,
-    complaint: str,
-    deaf: Callable[[], None] = nobody,
-) -> None:
-    """Answer the lines of ``source`` until the conversation or the input ends.
-
-    At the end of the input, a running search is stopped and still answers. The thread of a search may still run when
-    this function returns, so the process should end.
-
-    Args:
-        begin: makes the conversation from a function that writes a line, which may be called from any thread.
-        source: input stream.
-        sink: output stream.
-        complaint: answer to a line that is too long.
-        deaf: called, from any thread, when the reader of the answers is gone; the write then fails.
-    """
-    lock = threading.Lock()
-
-    def write(line: str) -> None:
-        with lock:
-            try:
-                sink.write(line.encode() + b"\n")
-                sink.flush()
-            except OSError:
-                deaf()
-                raise
-
-    conversation = begin(write)
-    while line := source.readline(LONGEST):
-        if len(line) == LONGEST and not line.endswith(b"\n"):
-            while line and not line.endswith(b"\n"):
-                line = source.readline(LONGEST)
-            write(complaint)
-        elif not conversation.handle(line.decode("utf-8-sig", "replace")):
-            return
-    conversation.finish(LAST_ANSWER_S)
-
 
 # `Preparation`: compile kernels in the background of a conversation.
 
@@ -129,6 +77,8 @@ def any_move(rules: Game, state: Any) -> int:
 
 def time_of(position: Position, bounds: Bounds) -> float | None:
     """Return the milliseconds for a move; None if neither the bounds nor a clock limit it."""
+    if bounds.infinite:
+        return None
     if bounds.movetime_ms is not None or position.clock is None:
         return bounds.movetime_ms
     played = len(position.actions)
@@ -149,7 +99,7 @@ def less_time(position: Position, bounds: Bounds, spent_ms: float) -> tuple[Posi
 
 
 PRESS_S = 0.002  # Seconds between repeated requests to stop: a search that is about to begin may miss the first one
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 
 @dataclass
@@ -242,3 +192,145 @@ class SearchThread:
 def error_text(error: Exception) -> str:
     """Return the text of an expected error, or the type and text of any other."""
     return str(error) if isinstance(error, ZugwerkError) else missing_extra(error) or f"{type(error).__name__}: {error}"
+
+
+COMPILING = "kernels are still being compiled: any legal move"
+
+
+class Conversation:
+    """A player, its kernels and its searches, from the first line of a conversation to the last.
+
+    The session of a protocol reads commands in `handle`, in one thread, and lets the player think in another one, which
+    does one job after the other. So ``write`` is called from two threads.
+    """
+
+    def __init__(self, game: str, player: str, write: Write, seed: int = 0) -> None:
+        """``player`` is a text for `build_player`, which is called when the player is first needed."""
+        self._game, self._rules, self._text, self._out = game, get_game(game), player, write
+        self._seed, self._rng = seed, np.random.default_rng(seed)
+        self._seated = ""  # Text of the player that was made last
+        self._player: Player | None = None
+        self._preparation: Preparation | None = None
+        self._thread = SearchThread(self._complain)
+
+    def handle(self, line: str) -> bool:
+        """Handle one line; return False once the conversation is over."""
+        raise NotImplementedError
+
+    def finish(self, seconds: float) -> None:
+        """Stop the searches and wait ``seconds`` at most for their answers."""
+        self._thread.finish(seconds)
+
+    def _complain(self, text: str) -> None:
+        """Answer that something failed."""
+        raise NotImplementedError
+
+    def _note(self, text: str) -> None:
+        """Say something before the next answer."""
+        raise NotImplementedError
+
+    # The methods below run in the search thread.
+
+    def _seat(self, text: str, start: Any) -> Player:
+        """Return the player of a text, the present one if it has this text; a text that names none changes nothing."""
+        if self._player is None or text != self._seated:
+            player = build_player(self._game, text)
+            if self._preparation is not None:
+                self._preparation.stop()
+            if self._player is not None:
+                self._player.close()
+            self._player, self._seated = player, text
+            self._made(player)
+            self._preparation = Preparation(player.needs, start)
+        return self._player
+
+    def _made(self, player: Player) -> None:
+        """Set up a player that has just been made."""
+
+    def _ready(self, start: Any, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
+        """Whether the player becomes ready for a game from ``start`` within a share of the time of a move."""
+        assert self._player is not None
+        assert self._preparation is not None
+        if not self._preparation.wait(milliseconds, given_up):
+            return False
+        self._player.ready(start)
+        return True
+
+    def _think(
+        self,
+        search: Search,
+        received: float,
+        position: Position,
+        bounds: Bounds = NO_BOUNDS,
+        on_info: OnInfo | None = None,
+    ) -> Thought:
+        """Let the player think, with the time since ``received`` taken off; any move while kernels are compiled."""
+        time_ms = time_of(*less_time(position, bounds, ms_since(received)))
+        if not self._ready(position.start, time_ms, search.stopped):
+            self._note(COMPILING)
+            return Thought(bounds.actions[0] if bounds.actions else any_move(self._rules, position.state))
+        assert self._player is not None
+        search.begin(self._player)
+        return self._player.think(*less_time(position, bounds, ms_since(received)), on_info)
+
+
+def ms_since(begin: float) -> float:
+    """Return the milliseconds since a time of `time.perf_counter`."""
+    return (time.perf_counter() - begin) * 1000
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and of limited length, as protocols need it."""
+    return " ".join(text.split())[:300]
+
+
+# The loop of a conversation.
+
+
+LONGEST = 1 << 16  # Longest line in bytes; a game of a hundred moves takes a thousand
+LAST_ANSWER_S = 10.0
+
+
+def nobody() -> None:
+    """Do nothing."""
+
+
+def converse(
+    begin: Callable[[Write], Conversation],
+    source: BinaryIO,
+    sink: BinaryIO,
+    complaint: str,
+    deaf: Callable[[], None] = nobody,
+) -> None:
+    """Answer the lines of ``source`` until the conversation or the input ends.
+
+    At the end of the input, a running search is stopped and still answers. The thread of a search may still run when
+    this function returns, so the process should end.
+
+    Args:
+        begin: makes the conversation from a function that writes a line, which may be called from any thread.
+        source: input stream.
+        sink: output stream.
+        complaint: answer to a line that is too long.
+        deaf: called, from any thread, when the reader of the answers is gone; the write then fails.
+    """
+    lock = threading.Lock()
+
+    def write(line: str) -> None:
+        with lock:
+            try:
+                sink.write(line.encode() + b"\n")
+                sink.flush()
+            except OSError:
+                deaf()
+                raise
+
+    conversation = begin(write)
+    while line := source.readline(LONGEST):
+        if len(line) == LONGEST and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = source.readline(LONGEST)
+            write(complaint)
+        elif not conversation.handle(line.decode("utf-8-sig", "replace")):
+            return
+    conversation.finish(LAST_ANSWER_S)

@@ -13,9 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-
 from tests.games.test_amazons import SlowAmazons
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 
 PAIR = re.compile(r"([a-z]\d+)([a-z]\d+),\2([a-z]\d+)")
 START = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
