@@ -30,7 +30,7 @@ from pipeline_src.search.gomoku.line_net import (
     read_table,
 )
 from pipeline_src.search.mcts.puct_forest import stack
-from pipeline_src.systems.gomoku_zero.params import ModelInfo
+from pipeline_src.systems.gomoku_zero import ModelInfo
 
 # Input planes of the self-play nets, and the priors that a search reads from a net's output.
 #

@@ -4,7 +4,6 @@ Sections ``gomoku_*`` are read by this system; growing boards read the same mode
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -374,19 +373,6 @@ class GenerationFiles:
     def before(self) -> "GenerationFiles | None":
         """The generation before, None for the first one."""
         return GenerationFiles(self.number - 1, self.artifacts) if self.number > 1 else None
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """Description of a model: its game, its board and its input."""
-
-    game: str
-    variant: str
-    version: int  # Version of the game's rules
-    kind: str
-    height: int
-    width: int
-    positions: int  # Number of positions of history in its planes
 
 
 class Setting(Params):

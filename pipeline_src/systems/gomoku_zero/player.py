@@ -23,8 +23,8 @@ from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.evaluator import BackendName, make_evaluator
-from pipeline_src.systems.gomoku_zero.params import ModelInfo
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]

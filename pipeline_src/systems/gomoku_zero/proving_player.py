@@ -14,7 +14,7 @@ from pipeline_src.search.gomoku.lines import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.gomoku.solver import NetSolver
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
-from pipeline_src.systems.gomoku_zero.params import ModelInfo
+from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player
 
 Number = Annotated[int, Field(ge=0, lt=1 << 30)]
