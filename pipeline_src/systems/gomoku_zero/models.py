@@ -23,6 +23,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
 from pipeline_src.learning.torch_state import save_torch, torch_threads
 from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
+from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.nets import (
     LinesConfig,
     LinesNet,
@@ -36,7 +37,7 @@ from pipeline_src.systems.gomoku_zero.nets import (
     from_table,
     tabulate,
 )
-from pipeline_src.systems.gomoku_zero.params import GomokuNet, ModelInfo, StartModel
+from pipeline_src.systems.gomoku_zero.params import GomokuNet, StartModel
 
 if TYPE_CHECKING:  # it opens the models
     from pipeline_src.systems.gomoku_zero.evaluator import Answer, Planes

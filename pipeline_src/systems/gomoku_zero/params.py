@@ -4,35 +4,37 @@ Sections ``gomoku_*`` are read by this system; growing boards read the same mode
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import Field, model_validator
-
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku import MAX_SIDE, MIN_SIDE, parse_variant
+from pipeline_src.games.gomoku import MAX_SIDE
+from pipeline_src.games.gomoku import MIN_SIDE
+from pipeline_src.games.gomoku import parse_variant
 from pipeline_src.learning.devices import MixedPrecision
-from pipeline_src.project.params import (
-    PARAMS_FILE,
-    BelowOne,
-    Count,
-    Digest,
-    Even,
-    Fraction,
-    Items,
-    Named,
-    NonNegative,
-    Params,
-    Positive,
-    Text,
-    Whole,
-    build,
-    load,
-    load_part,
-    load_value,
-    read_value,
-)
+from pipeline_src.project.params import BelowOne
+from pipeline_src.project.params import Count
+from pipeline_src.project.params import Digest
+from pipeline_src.project.params import Even
+from pipeline_src.project.params import Fraction
+from pipeline_src.project.params import Items
+from pipeline_src.project.params import Named
+from pipeline_src.project.params import NonNegative
+from pipeline_src.project.params import PARAMS_FILE
+from pipeline_src.project.params import Params
+from pipeline_src.project.params import Positive
+from pipeline_src.project.params import Text
+from pipeline_src.project.params import Whole
+from pipeline_src.project.params import build
+from pipeline_src.project.params import load
+from pipeline_src.project.params import load_part
+from pipeline_src.project.params import load_value
+from pipeline_src.project.params import read_value
+from pydantic import Field
+from pydantic import model_validator
+from typing import Annotated
+from typing import Any
+from typing import Literal
+from typing import Self
+
 
 Side = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
 Search = Literal["puct", "gumbel"]
@@ -374,19 +376,6 @@ class GenerationFiles:
     def before(self) -> "GenerationFiles | None":
         """The generation before, None for the first one."""
         return GenerationFiles(self.number - 1, self.artifacts) if self.number > 1 else None
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """Description of a model: its game, its board and its input."""
-
-    game: str
-    variant: str
-    version: int  # Version of the game's rules
-    kind: str
-    height: int
-    width: int
-    positions: int  # Number of positions of history in its planes
 
 
 class Setting(Params):
