@@ -256,3 +256,21 @@ def _result(text: str, rules: Game, game: str, played: _Played) -> tuple[Winner 
         how = "the resignation" if played.resigned else "the final position"
         raise RecordError("contradiction", f"{said} won by RE, {of_board} by {how}", len(played.actions))
     return of_board or said, played.resigned or (resigned and of_board is None and said == _OTHER[loser])
+
+
+def start_of(record: GameRecord) -> Any:
+    """Return the first state of a record. The variant of a record may be the text of a position.
+
+    Raises:
+        ZugwerkError: the game has no such start.
+    """
+    rules = get_game(record.game)
+    if " " in record.variant:
+        state = rules.from_fen(record.variant)
+    elif record.game == "gomoku" and record.height != record.width:
+        state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
+    else:
+        state = rules.initial_state(record.height, record.variant)
+    if state.board.shape != (record.height, record.width):
+        raise ZugwerkError(f"game {record.gid}: its start is not on {record.height}x{record.width}")
+    return state

@@ -15,7 +15,8 @@ from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import PLY
 from pipeline_src.players.player import RATES, Bounds, PlayerText, Position, by_results
 from pipeline_src.players.registry import build_player
-from pipeline_src.records.record import GameRecord, start_of
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.sgf_games import start_of
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Clock, Limit, SearchResult
 from pipeline_src.web.engine import Place, Unit

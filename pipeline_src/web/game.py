@@ -1,4 +1,4 @@
-"""What the rules say of a position: moves as texts, a game in progress, and the marks of its board.
+"""Positions by the rules: moves as texts, a game in progress, and the marks of its board.
 
 The modules of the games import numba, so the server imports this one when a page asks for a position.
 """

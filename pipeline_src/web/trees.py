@@ -20,10 +20,10 @@ from pipeline_src.games.gomoku.board import format_variant, to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
-from pipeline_src.records.record import GameRecord, start_of
+from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, shown
 from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
-from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, word_of
+from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, start_of, word_of
 from pipeline_src.web.engine import Place
 from pipeline_src.web.game import Game, began, played, step
 from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode

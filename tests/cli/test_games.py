@@ -44,18 +44,18 @@ def invoke_game(*words):
     return CliRunner().invoke(games.commands("gomoku"), words)
 
 
-def test_of_any_game_perft_of_the_start_and_of_a_position():
+def test_any_game_counts_perft():
     assert invoke_game("perft", "2", "--size", "5").stdout == "600\n"
     assert invoke_game("perft", "1", "--fen", POSITION, "--divide").stdout.splitlines()[-2:] == ["c1: 1", "8"]
 
 
-def test_of_any_game_show_prints_board_and_fen():
+def test_any_game_shows_board_and_fen():
     lines = invoke_game("show", "--fen", POSITION).stdout.splitlines()
     assert lines[2] == " 2  .  x  .  2"
     assert lines[-1] == POSITION
 
 
-def test_of_any_game_move_asks_a_player():
+def test_any_game_asks_a_player():
     assert invoke_game("move", "--player", "random", "--fen", "xox/oox/1xo b freestyle-3").stdout == "a1\n"
 
 
@@ -67,7 +67,7 @@ def test_of_any_game_move_asks_a_player():
         (["move", "--player", "nobody"], "no player 'nobody' for gomoku"),
     ],
 )
-def test_of_any_game_nonsense_is_refused(words, message):
+def test_any_game_refuses_nonsense(words, message):
     assert message in str(invoke_game(*words).exception)
 
 
