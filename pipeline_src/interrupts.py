@@ -29,10 +29,7 @@ class Stoppable(Protocol):
 
 
 STOPPABLE: "weakref.WeakSet[Stoppable]" = weakref.WeakSet()  # Running computations that Ctrl-C stops
-ENDS = (
-    signal.SIGTERM,
-    signal.SIGHUP,
-)  # Signals that end a command which says so, and what it keeps, if it watches for them
+ENDS = (signal.SIGTERM, signal.SIGHUP)  # Signals after which a command that watches for them says what it keeps
 HAPPENED = threading.Event()  # Whether a watched signal has been handled in this process
 _HANDLED = threading.Event()  # Whether the last one has been
 _CAME = [signal.SIGINT]  # The last one

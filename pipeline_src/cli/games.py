@@ -2,13 +2,13 @@
 
 import contextlib
 import json
+import typer
 from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import typer
-
 from pipeline_src.errors import ZugwerkError
+from typing import Any
+from typing import NamedTuple
+
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
@@ -275,8 +275,7 @@ def show(
 def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
     """Return the record of a game in an SGF file, and its final position."""
     from pipeline_src.games import gomoku
-    from pipeline_src.records.record import start_of
-    from pipeline_src.records.sgf_games import read_game
+    from pipeline_src.records.sgf_games import read_game, start_of
 
     record = read_game(path, number).record
     if record.game != "gomoku":

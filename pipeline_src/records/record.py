@@ -1,9 +1,7 @@
 """`GameRecord`: one game as played, independent of its source format."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pipeline_src.errors import ZugwerkError
+from typing import Literal
 
 Winner = Literal["first", "second", "draw"]
 Source = Literal["littlegolem", "engine", "file"]
@@ -35,27 +33,3 @@ class GameRecord:
     """The site's number of the player, 0 if unknown. This is the key, since names change and repeat."""
     second_plid: int = 0
     event: str = ""  # Tournament id, empty for a casual game
-
-
-def start_of(record: GameRecord) -> Any:
-    """Return the first state of a record. The variant of a record may be the text of a position.
-
-    Raises:
-        ZugwerkError: the game has no such start.
-    """
-    from pipeline_src.games.game import get_game
-
-    rules = get_game(record.game)
-    if " " in record.variant:
-        state = rules.from_fen(record.variant)
-    elif record.game == "gomoku" and record.height != record.width:
-        import numpy as np
-
-        from pipeline_src.games.gomoku import from_board
-
-        state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
-    else:
-        state = rules.initial_state(record.height, record.variant)
-    if state.board.shape != (record.height, record.width):
-        raise ZugwerkError(f"game {record.gid}: its start is not on {record.height}x{record.width}")
-    return state

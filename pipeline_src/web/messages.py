@@ -1,4 +1,4 @@
-"""Messages between the server and the pages Play, Analyse and Nets, as models; those of Go are beside their routes.
+"""Messages between the server and the pages Play, Analyse and Nets, as models; `go` and `joseki` have their own.
 
 `GET /api/openapi.json` describes all of them.
 """

@@ -1,38 +1,39 @@
 """``zugwerk amazons``, ``zugwerk gomoku``, and the commands of every game."""
 
 import json
+import pytest
 import re
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-
-import pytest
-from typer.testing import CliRunner
-
 from pipeline_src import yaml12
 from pipeline_src.arena.match import read_openings
 from pipeline_src.cli import games
-from pipeline_src.cli.games import files_beyond, set_generations
+from pipeline_src.cli.games import files_beyond
+from pipeline_src.cli.games import set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import STANDARD
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import PLY
 from pipeline_src.players import PLAYERS
-from pipeline_src.players.player import Options, Player
+from pipeline_src.players.player import Options
+from pipeline_src.players.player import Player
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.gomoku.engine import Engine
-from pipeline_src.search.limits import Limit, SearchResult
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles, read_numbers
-from tests.arena import (
-    fakes,  # noqa: F401 - registers the players
-    gomoku_fakes,  # noqa: F401 - registers the player
-)
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import SearchResult
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import read_numbers
+from tests.arena import fakes
+from tests.arena import gomoku_fakes
 from tests.cli.conftest import invoke
 from tests.layout.imports import ROOT
+from typer.testing import CliRunner
+
 
 POSITION = "3/1x1/3 w freestyle-3"
 of_gomoku = partial(invoke, "gomoku")
@@ -43,18 +44,18 @@ def invoke_game(*words):
     return CliRunner().invoke(games.commands("gomoku"), words)
 
 
-def test_of_any_game_perft_of_the_start_and_of_a_position():
+def test_any_game_counts_perft():
     assert invoke_game("perft", "2", "--size", "5").stdout == "600\n"
     assert invoke_game("perft", "1", "--fen", POSITION, "--divide").stdout.splitlines()[-2:] == ["c1: 1", "8"]
 
 
-def test_of_any_game_show_prints_board_and_fen():
+def test_any_game_shows_board_and_fen():
     lines = invoke_game("show", "--fen", POSITION).stdout.splitlines()
     assert lines[2] == " 2  .  x  .  2"
     assert lines[-1] == POSITION
 
 
-def test_of_any_game_move_asks_a_player():
+def test_any_game_asks_a_player():
     assert invoke_game("move", "--player", "random", "--fen", "xox/oox/1xo b freestyle-3").stdout == "a1\n"
 
 
@@ -66,7 +67,7 @@ def test_of_any_game_move_asks_a_player():
         (["move", "--player", "nobody"], "no player 'nobody' for gomoku"),
     ],
 )
-def test_of_any_game_nonsense_is_refused(words, message):
+def test_any_game_refuses_nonsense(words, message):
     assert message in str(invoke_game(*words).exception)
 
 
