@@ -1,5 +1,3 @@
-"""TODO."""
-
 import random
 from functools import cache
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import numpy as np
 import pytest
 
