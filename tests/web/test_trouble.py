@@ -135,7 +135,7 @@ from pipeline_src.web.app import create_app
 from pipeline_src.web.settings import Settings
 create_app(Settings(folders=()))
 sys.setswitchinterval(1e-6)
-names = ["gomoku", "gomoku.board", "gomoku.moves", "amazons", "amazons.board"]
+names = ["gomoku", "kernels", "rules", "amazons", "stones"]
 wrong = []
 threading.excepthook = lambda one: wrong.append(one.exc_value)
 threads = [threading.Thread(target=__import__, args=(f"pipeline_src.games.{name}",)) for name in names]
