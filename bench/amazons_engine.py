@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, compiled, row, seconds
-from pipeline_src.games import amazons as board
-from pipeline_src.games import amazons as moves
-from pipeline_src.games import amazons as turns
+from pipeline_src.games import amazons
 from pipeline_src.games.amazons import AmazonsState, write_turns
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, evaluate_words, make_evaluator, rank_all
@@ -55,16 +53,16 @@ def summing(mobility: bool) -> AmazonsEvaluator:
 def positions() -> list[AmazonsState]:
     """Return unfinished positions of every phase, too many for a branch predictor to learn."""
     evaluator, rng, found = make_evaluator(), np.random.default_rng(7), []
-    _, actions = moves.buffers(board.initial_state())
+    _, actions = amazons.buffers(amazons.initial_state())
     values = np.empty(actions.size, np.float32)
     for _ in range(GAMES):
-        state = board.initial_state()
-        while turns.has_turn(state):
+        state = amazons.initial_state()
+        while amazons.has_turn(state):
             if state.turn[2] in PLIES:
                 found.append(state)
             n = rank_all(state, evaluator, actions, values)
             action = rng.choice(actions[:n]) if state.turn[2] < 4 else actions[np.argmax(values[:n])]
-            state = turns.play(state, int(action))
+            state = amazons.play(state, int(action))
     return found
 
 
@@ -72,7 +70,7 @@ def words_of(states: list[AmazonsState]) -> npt.NDArray[np.uint64]:
     """Return uint64 [N, 6], the input of `evaluate_words`."""
     rows = []
     for state in states:
-        side, width = board.to_play(state), state.board.shape[1]
+        side, width = amazons.to_play(state), state.board.shape[1]
         own, other = amazon_squares(state.amazons, side, width), amazon_squares(state.amazons, 1 - side, width)
         rows.append([*own, *other, *empty_squares(state.board)])
     return np.array(rows, np.uint64)
@@ -82,20 +80,20 @@ def children(states: list[AmazonsState]) -> list[AmazonsState]:
     """Return positions after a few successive turns of each position, as a search evaluates them."""
     rng, found = np.random.default_rng(8), []
     for state in states:
-        actions = turns.legal_actions(state)
+        actions = amazons.legal_actions(state)
         first = int(rng.integers(max(1, len(actions) - 8)))
-        found += [turns.play(state, int(action)) for action in actions[first : first + 8]]
-    return [child for child in found if turns.has_turn(child)]
+        found += [amazons.play(state, int(action)) for action in actions[first : first + 8]]
+    return [child for child in found if amazons.has_turn(child)]
 
 
 def measure() -> list[Row]:
     """Rates a second, the best of `REPEATS` passes in turns with the C++, whose sums must be the same."""
     parents = positions()
     batch = children(parents)
-    some = [board.initial_state(), *parents[6 :: len(parents) // 12]]
+    some = [amazons.initial_state(), *parents[6 :: len(parents) // 12]]
     words, few_words = words_of(batch), words_of(some)
     values = np.empty(len(batch), np.float32)
-    scratch, actions = moves.buffers(parents[0])
+    scratch, actions = amazons.buffers(parents[0])
     ranked = np.empty(actions.size, np.float32)
     plain, mobile = summing(mobility=False), summing(mobility=True)
     few = Stack(*map(np.stack, zip(*some, strict=True)))

@@ -2,13 +2,13 @@
 
 import contextlib
 import json
-import typer
 from functools import reduce
 from pathlib import Path
-from pipeline_src.errors import ZugwerkError
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import typer
+
+from pipeline_src.errors import ZugwerkError
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")

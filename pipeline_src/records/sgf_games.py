@@ -9,37 +9,23 @@ text is then the record's variant, unless it has a name. RE names the winner whe
 with it where it does.
 """
 
+from pathlib import Path
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-from pathlib import Path
+from sgfmill import sgf_grammar
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
-from pipeline_src.games import amazons
-from pipeline_src.games import gomoku
-from pipeline_src.games.game import Game
-from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku import BLACK
-from pipeline_src.games.gomoku import MAX_SIDE
-from pipeline_src.games.gomoku import MIN_SIDE
-from pipeline_src.games.gomoku import WHITE
-from pipeline_src.games.gomoku import from_board
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.psq import read_rule
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.record import Winner
-from pipeline_src.records.rejects import RecordError
-from pipeline_src.records.rejects import Reject
-from pipeline_src.records.rejects import shown
-from pipeline_src.records.sgf import choose
-from pipeline_src.records.sgf import count_variations
-from pipeline_src.records.sgf import read_result
-from pipeline_src.records.sgf import read_tree
-from pipeline_src.records.sgf import read_trees
-from pipeline_src.records.sgf import text_of
-from sgfmill import sgf_grammar
-from typing import Any
-from typing import NamedTuple
-
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games
 LETTERS = {"amazons": "WB", "gomoku": "BW"}  # Move properties of the first and second side

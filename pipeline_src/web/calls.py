@@ -1,41 +1,27 @@
 """Functions that the server calls in a process (`Call`), besides searches of moves: each yields JSON data."""
 
 import math
-import numpy as np
 import time
 from collections.abc import Iterator
-from functools import lru_cache
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.game import Game
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku import PLY
-from pipeline_src.players.player import Bounds
-from pipeline_src.players.player import PlayerText
-from pipeline_src.players.player import Position
-from pipeline_src.players.player import RATES
-from pipeline_src.players.player import by_results
+from pipeline_src.players.player import RATES, Bounds, PlayerText, Position, by_results
 from pipeline_src.players.registry import build_player
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf_games import start_of
 from pipeline_src.search.gomoku.solver import Solver
-from pipeline_src.search.limits import Clock
-from pipeline_src.search.limits import Limit
-from pipeline_src.search.limits import SearchResult
-from pipeline_src.web.engine import Place
-from pipeline_src.web.engine import Unit
-from pipeline_src.web.game import began
-from pipeline_src.web.game import played
-from pipeline_src.web.messages import Candidate
-from pipeline_src.web.messages import Cells
-from pipeline_src.web.messages import ForcedAnswer
-from pipeline_src.web.messages import ForcedLine
-from pipeline_src.web.messages import NetView
-from pipeline_src.web.messages import PlyAnalysis
-from typing import Any
-
+from pipeline_src.search.limits import Clock, Limit, SearchResult
+from pipeline_src.web.engine import Place, Unit
+from pipeline_src.web.game import began, played
+from pipeline_src.web.messages import Candidate, Cells, ForcedAnswer, ForcedLine, NetView, PlyAnalysis
 
 ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}  # Value in each unit that corresponds to odds of e to 1
 PLAIN = 10.0  # Points of Gomoku's engine for one point of the plain evaluation, approximately

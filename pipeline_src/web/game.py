@@ -3,47 +3,42 @@
 The modules of the games import numba, so the server imports this one when a page asks for a position.
 """
 
+from collections.abc import Iterable
+from typing import Any, Literal
+
 import numpy as np
 import numpy.typing as npt
-from collections.abc import Iterable
+
 from pipeline_src.arena.runner import Board as Table
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons import AmazonsState
-from pipeline_src.games.amazons import format_square
+from pipeline_src.games.amazons import AmazonsState, format_square
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku import BLACK
-from pipeline_src.games.gomoku import EMPTY
-from pipeline_src.games.gomoku import FIRST
-from pipeline_src.games.gomoku import GOING
-from pipeline_src.games.gomoku import GomokuState
-from pipeline_src.games.gomoku import LINE
-from pipeline_src.games.gomoku import RENJU
-from pipeline_src.games.gomoku import RULE
-from pipeline_src.games.gomoku import SIDE
-from pipeline_src.games.gomoku import STANDING
-from pipeline_src.games.gomoku import WON
-from pipeline_src.games.gomoku import forbidden
-from pipeline_src.games.gomoku import kind_of_line
-from pipeline_src.games.gomoku import line_at
-from pipeline_src.games.gomoku import on_board
-from pipeline_src.games.gomoku import run
+from pipeline_src.games.gomoku import (
+    BLACK,
+    EMPTY,
+    FIRST,
+    GOING,
+    LINE,
+    RENJU,
+    RULE,
+    SIDE,
+    STANDING,
+    WON,
+    GomokuState,
+    forbidden,
+    kind_of_line,
+    line_at,
+    on_board,
+    run,
+)
 from pipeline_src.games.rules import to_play as to_play_of
-from pipeline_src.search.amazons.endgame import PLAY_NODES
-from pipeline_src.search.amazons.endgame import count_out
-from pipeline_src.search.amazons.endgame import endgame_scratch
+from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
 from pipeline_src.search.amazons.evaluation import FIRST as FIRST_NEARER
 from pipeline_src.search.amazons.evaluation import SECOND as SECOND_NEARER
-from pipeline_src.search.amazons.evaluation import distances
-from pipeline_src.search.amazons.evaluation import territory
+from pipeline_src.search.amazons.evaluation import distances, territory
 from pipeline_src.web.engine import Place
-from pipeline_src.web.messages import Board
-from pipeline_src.web.messages import Counted
-from pipeline_src.web.messages import Squares
-from pipeline_src.web.messages import Territory
-from typing import Any
-from typing import Literal
-
+from pipeline_src.web.messages import Board, Counted, Squares, Territory
 
 FORMATS = {"gomoku": ("sgf", "psq", "parquet"), "amazons": ("sgf", "txt", "parquet")}
 """Suffixes of files by game; txt is LittleGolem's text."""

@@ -1,11 +1,17 @@
 """Trees of variations: from the main line of a record, from an SGF file, from a page, and from pasted text."""
 
-import numpy as np
-import numpy.typing as npt
 import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sgfmill import sgf_grammar
+from sgfmill.sgf_grammar import escape_text, main_sequence_iter
+from sgfmill.sgf_properties import interpret_go_point
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import parse_square
 from pipeline_src.games.game import Game as Rules
@@ -16,36 +22,13 @@ from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError
-from pipeline_src.records.rejects import shown
-from pipeline_src.records.sgf import paragraphs_of
-from pipeline_src.records.sgf import text_of
-from pipeline_src.records.sgf import trees
-from pipeline_src.records.sgf import write_sgf
-from pipeline_src.records.sgf_games import LETTERS
-from pipeline_src.records.sgf_games import NUMBERS
-from pipeline_src.records.sgf_games import PIECES
-from pipeline_src.records.sgf_games import RESIGN
-from pipeline_src.records.sgf_games import start_of
-from pipeline_src.records.sgf_games import word_of
+from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
+from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, start_of, word_of
 from pipeline_src.web.engine import Place
-from pipeline_src.web.game import Game
-from pipeline_src.web.game import began
-from pipeline_src.web.game import played
-from pipeline_src.web.game import step
-from pipeline_src.web.messages import DrawnNode
-from pipeline_src.web.messages import Judgement
-from pipeline_src.web.messages import MOST_LETTERS
-from pipeline_src.web.messages import MOST_NODES
-from pipeline_src.web.messages import Tree
-from pipeline_src.web.messages import TreeNode
+from pipeline_src.web.game import Game, began, played, step
+from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode
 from pipeline_src.web.records import kind_of
-from sgfmill import sgf_grammar
-from sgfmill.sgf_grammar import escape_text
-from sgfmill.sgf_grammar import main_sequence_iter
-from sgfmill.sgf_properties import interpret_go_point
-from typing import Any
-
 
 DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
 LONGEST = 6  # Largest number of moves of a line in a comment

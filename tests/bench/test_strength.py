@@ -28,7 +28,7 @@ from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.figures import REGISTRY
 from pipeline_src.systems.joseki.patterns import fingerprint, walk
 from tests.systems.joseki.games import random_record
-from tests.systems.search_depth.test_match import PARAMS
+from tests.systems.search_depth.test_match import PARAMS, project  # noqa: F401, a fixture
 
 MATCHES = {
     "one_ply": ("one_ply", "random", 4, 1),

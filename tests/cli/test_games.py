@@ -1,39 +1,35 @@
 """``zugwerk amazons``, ``zugwerk gomoku``, and the commands of every game."""
 
 import json
-import pytest
 import re
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
 from pipeline_src import yaml12
 from pipeline_src.arena.match import read_openings
 from pipeline_src.cli import games
-from pipeline_src.cli.games import files_beyond
-from pipeline_src.cli.games import set_generations
+from pipeline_src.cli.games import files_beyond, set_generations
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import STANDARD
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import PLY
 from pipeline_src.players import PLAYERS
-from pipeline_src.players.player import Options
-from pipeline_src.players.player import Player
+from pipeline_src.players.player import Options, Player
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.gomoku.engine import Engine
-from pipeline_src.search.limits import Limit
-from pipeline_src.search.limits import SearchResult
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import read_numbers
-from tests.arena import fakes
-from tests.arena import gomoku_fakes
+from pipeline_src.search.limits import Limit, SearchResult
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, read_numbers
+from tests.arena import fakes  # noqa: F401 - registers the players
 from tests.cli.conftest import invoke
 from tests.layout.imports import ROOT
-from typer.testing import CliRunner
-
 
 POSITION = "3/1x1/3 w freestyle-3"
 of_gomoku = partial(invoke, "gomoku")

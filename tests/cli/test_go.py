@@ -16,7 +16,6 @@ from pipeline_src.records.sgf import write_sgf
 from pipeline_src.systems.joseki.library import load, save
 from tests.arena import (
     fakes,  # noqa: F401 - registers the players
-    gomoku_fakes,  # noqa: F401 - registers the player
 )
 from tests.cli.conftest import invoke, output
 from tests.systems.joseki.games import at, random_record, record

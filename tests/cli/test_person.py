@@ -18,6 +18,7 @@ from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
 from pipeline_src.systems.gomoku_zero.player import check_state
+from tests.arena import fakes  # noqa: F401 - registers the players
 from tests.cli.conftest import invoke
 
 

@@ -23,7 +23,6 @@ from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.arena import (
     fakes,  # noqa: F401 - registers the players
-    gomoku_fakes,  # noqa: F401 - registers the player
 )
 from tests.cli.conftest import invoke, output
 from tests.systems.gomoku_zero.small import SMALL, fresh, some_planes

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import random
 from pathlib import Path
 

@@ -191,7 +191,7 @@ SIDE_BY_SIDE = """
 import sys, threading
 from pipeline_src.web import play
 sys.setswitchinterval(1e-6)
-names = ["gomoku", "gomoku.board", "gomoku.moves", "amazons", "amazons.board"]
+names = ["gomoku", "kernels", "rules", "amazons", "stones"]
 wrong = []
 threading.excepthook = lambda one: wrong.append(one.exc_value)
 def ask(name):

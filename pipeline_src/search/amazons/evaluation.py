@@ -251,7 +251,7 @@ def evaluate_words(words: npt.NDArray[np.uint64], evaluator: AmazonsEvaluator, v
     """Write the values of positions given as words to ``values``, float32 [N]; ``-WIN`` if the mover has no turn.
 
     ``words`` is uint64 [N, 6]: the mover's amazons, the other side's and the empty squares, low and high word of each
-    (see `amazons_flood`).
+    (see `terms`).
     """
     s, n = evaluator.lanes.words, words.shape[0]
     for first in range(0, n, LANES):

@@ -1,5 +1,7 @@
 """Plain UCT: each playout adds one node to the tree and is uniformly random to the end of the game.
 
+`UctTree` is also the tree of UCT with an evaluation (`uct`).
+
 Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006): each node first tries every action once, in random
 order, and then the one with the greatest UCB1, the mean result plus ``c * sqrt(ln(visits) / tries)``, with results from
 0 to 1 (a draw is 0.5). The answer is the most tried action. It uses no evaluation, no priors and no other knowledge.
@@ -9,7 +11,7 @@ This player is the anchor of the ratings, so its moves must not change.
 import time
 from functools import singledispatch
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,6 @@ from pipeline_src.games.kernels import below, seeded
 from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
 from pipeline_src.search.limits import FOREVER, Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
-from pipeline_src.search.mcts.uct import DEPTH, EDGES, NODES, Ints, UctTree, new_tree
 
 C = 0.15
 """Exploration constant: the best of 0 to 1.4 in matches with 1,000 playouts per move on 9x9; 0.1 to 0.2 are as good."""
@@ -28,6 +29,10 @@ MAX_DEPTH = 1024  # Longest line in the tree in plies. A longer one continues as
 MEMORY = 1 << 29  # Largest size of a tree in bytes. Unused memory is not taken from the system.
 NODE_BYTES, EDGE_BYTES = 16, 20
 FIRST_REPORT = 1 << 10  # Playouts before the first report. Each further report doubles their number.
+NODES, EDGES, DEPTH = 0, 1, 2  # Entries of `UctTree.used`: nodes, edges, and the longest line so far
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
 
 
 @singledispatch
@@ -37,6 +42,52 @@ def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
     ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `games.kernels`.
     """
     raise TypeError(f"no random playouts for states of type {type(state).__name__}, or they are not imported")
+
+
+class UctTree(NamedTuple):
+    """Nodes [N] and edges [E]; node 0 is the root. Values are in the evaluation's unit, by the node's side to move.
+
+    Plain UCT uses neither values nor priors, and its results are from 0 to 1.
+    """
+
+    first: Ints  # [N]: a node's first edge
+    branches: Ints  # [N]: how many edges it has, best one-ply value first
+    reached: Ints  # [N]: one past the last of its edges that was tried
+    visits: Ints  # [N]: iterations that went on below it
+    side: npt.NDArray[np.int8]  # [N]: side to move
+    closed: npt.NDArray[np.uint8]  # [N]: 1 where its value is final, so that no iteration need go there
+    value: Floats  # [N]: minimax value of the searched subtree
+    rest: Floats
+    """[N]: one-ply value of the best action that was ranked but not stored; where a whole shortlist is stored, that of
+    the worst in it; minus infinity where all actions are stored."""
+    action: Ints  # [E]
+    child: Ints  # [E]: node, -1 before it is expanded
+    tries: Ints  # [E]: iterations through it
+    total: npt.NDArray[np.float64]  # [E]: sum of their win rates, -1..1
+    worth: Floats  # [E]: one-ply value; once expanded, the child's minimax value
+    prior: Floats  # [E]: softmax of the one-ply values
+    used: npt.NDArray[np.int64]  # [3]
+
+
+def new_tree(nodes: int, edges: int) -> UctTree:
+    """Return an empty tree with this capacity. Untouched pages cost nothing."""
+    return UctTree(
+        first=np.empty(nodes, np.int32),
+        branches=np.empty(nodes, np.int32),
+        reached=np.empty(nodes, np.int32),
+        visits=np.empty(nodes, np.int32),
+        side=np.empty(nodes, np.int8),
+        closed=np.empty(nodes, np.uint8),
+        value=np.empty(nodes, np.float32),
+        rest=np.empty(nodes, np.float32),
+        action=np.empty(edges, np.int32),
+        child=np.empty(edges, np.int32),
+        tries=np.empty(edges, np.int32),
+        total=np.empty(edges, np.float64),
+        worth=np.empty(edges, np.float32),
+        prior=np.empty(edges, np.float32),
+        used=np.zeros(3, np.int64),
+    )
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""UCT guided by an evaluation: the tree, which plain UCT (`playouts`) shares, the iterations, and the search `Uct`.
+"""UCT guided by an evaluation: the tree (that of `playouts`), the iterations, and the search `Uct`.
 
 UCT is by Kocsis and Szepesvari (2006). Extensions: progressive widening (Coulom, 2007; Chaslot et al., 2008), proven
 values (Winands et al., 2008), a share of the minimax value in addition to the mean (Lanctot et al., 2014), priors in
@@ -18,13 +18,10 @@ from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
 from pipeline_src.search.evaluator import WIN, settle, shortlist
 from pipeline_src.search.limits import FOREVER, Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
+from pipeline_src.search.mcts.playouts import DEPTH, EDGES, NODES, Floats, Ints, UctTree, new_tree
 
 SURE = WIN / 2
 """A value at least this far from 0 is exact: a win or loss on the board, or one that `settle` has counted."""
-NODES, EDGES, DEPTH = 0, 1, 2  # Entries of `UctTree.used`: nodes, edges, and the longest line so far
-
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
@@ -42,52 +39,6 @@ class UctOptions(NamedTuple):
     keep: int = 48  # Number of actions stored for a node other than the root, the best by one-ply value
     breadth: int = 0
     """Number of likely moves of a node other than the root that are examined (`evaluator.shortlist`); 0 is all."""
-
-
-class UctTree(NamedTuple):
-    """Nodes [N] and edges [E]; node 0 is the root. Values are in the evaluation's unit, by the node's side to move.
-
-    Plain UCT uses neither values nor priors, and its results are from 0 to 1.
-    """
-
-    first: Ints  # [N]: a node's first edge
-    branches: Ints  # [N]: how many edges it has, best one-ply value first
-    reached: Ints  # [N]: one past the last of its edges that was tried
-    visits: Ints  # [N]: iterations that went on below it
-    side: npt.NDArray[np.int8]  # [N]: side to move
-    closed: npt.NDArray[np.uint8]  # [N]: 1 where its value is final, so that no iteration need go there
-    value: Floats  # [N]: minimax value of the searched subtree
-    rest: Floats
-    """[N]: one-ply value of the best action that was ranked but not stored; where a whole shortlist is stored, that of
-    the worst in it; minus infinity where all actions are stored."""
-    action: Ints  # [E]
-    child: Ints  # [E]: node, -1 before it is expanded
-    tries: Ints  # [E]: iterations through it
-    total: npt.NDArray[np.float64]  # [E]: sum of their win rates, -1..1
-    worth: Floats  # [E]: one-ply value; once expanded, the child's minimax value
-    prior: Floats  # [E]: softmax of the one-ply values
-    used: npt.NDArray[np.int64]  # [3]
-
-
-def new_tree(nodes: int, edges: int) -> UctTree:
-    """Return an empty tree with this capacity. Untouched pages cost nothing."""
-    return UctTree(
-        first=np.empty(nodes, np.int32),
-        branches=np.empty(nodes, np.int32),
-        reached=np.empty(nodes, np.int32),
-        visits=np.empty(nodes, np.int32),
-        side=np.empty(nodes, np.int8),
-        closed=np.empty(nodes, np.uint8),
-        value=np.empty(nodes, np.float32),
-        rest=np.empty(nodes, np.float32),
-        action=np.empty(edges, np.int32),
-        child=np.empty(edges, np.int32),
-        tries=np.empty(edges, np.int32),
-        total=np.empty(edges, np.float64),
-        worth=np.empty(edges, np.float32),
-        prior=np.empty(edges, np.float32),
-        used=np.zeros(3, np.int64),
-    )
 
 
 @njit(cache=True)

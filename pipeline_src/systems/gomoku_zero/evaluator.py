@@ -6,39 +6,23 @@ needs torch before a model in torch is opened, so that self-play workers with an
 
 import importlib.util
 import math
-import numpy as np
-import numpy.typing as npt
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_model_bytes
-from pipeline_src.files import stamp
-from pipeline_src.files import written_aside
+from pipeline_src.files import read_model_bytes, stamp, written_aside
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import FIRST
-from pipeline_src.games.gomoku import GomokuState
-from pipeline_src.games.gomoku import PLY
-from pipeline_src.games.gomoku import SIDE
-from pipeline_src.games.gomoku import from_board
+from pipeline_src.games.gomoku import FIRST, PLY, SIDE, GomokuState, from_board
 from pipeline_src.games.kernels import stack
-from pipeline_src.jit import Need
-from pipeline_src.jit import njit
-from pipeline_src.learning.onnx_session import open_session
-from pipeline_src.learning.onnx_session import with_int8
-from pipeline_src.search.gomoku.line_net import LineNet
-from pipeline_src.search.gomoku.line_net import LineTable
-from pipeline_src.search.gomoku.line_net import TABLE
-from pipeline_src.search.gomoku.line_net import evaluate_all
-from pipeline_src.search.gomoku.line_net import make_line_net
-from pipeline_src.search.gomoku.line_net import read_table
+from pipeline_src.jit import Need, njit
+from pipeline_src.learning.onnx_session import open_session, with_int8
+from pipeline_src.search.gomoku.line_net import TABLE, LineNet, LineTable, evaluate_all, make_line_net, read_table
 from pipeline_src.systems.gomoku_zero import ModelInfo
-from typing import Any
-from typing import Literal
-from typing import NamedTuple
-from typing import Protocol
-from typing import TYPE_CHECKING
-from typing import get_args
 
 if TYPE_CHECKING:
     from pipeline_src.systems.gomoku_zero.models import ZeroModel

@@ -5,36 +5,33 @@ Sections ``gomoku_*`` are read by this system; growing boards read the same mode
 
 from collections.abc import Mapping
 from pathlib import Path
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku import MAX_SIDE
-from pipeline_src.games.gomoku import MIN_SIDE
-from pipeline_src.games.gomoku import parse_variant
-from pipeline_src.learning.devices import MixedPrecision
-from pipeline_src.project.params import BelowOne
-from pipeline_src.project.params import Count
-from pipeline_src.project.params import Digest
-from pipeline_src.project.params import Even
-from pipeline_src.project.params import Fraction
-from pipeline_src.project.params import Items
-from pipeline_src.project.params import Named
-from pipeline_src.project.params import NonNegative
-from pipeline_src.project.params import PARAMS_FILE
-from pipeline_src.project.params import Params
-from pipeline_src.project.params import Positive
-from pipeline_src.project.params import Text
-from pipeline_src.project.params import Whole
-from pipeline_src.project.params import build
-from pipeline_src.project.params import load
-from pipeline_src.project.params import load_part
-from pipeline_src.project.params import load_value
-from pipeline_src.project.params import read_value
-from pydantic import Field
-from pydantic import model_validator
-from typing import Annotated
-from typing import Any
-from typing import Literal
-from typing import Self
+from typing import Annotated, Any, Literal, Self
 
+from pydantic import Field, model_validator
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku import MAX_SIDE, MIN_SIDE, parse_variant
+from pipeline_src.learning.devices import MixedPrecision
+from pipeline_src.project.params import (
+    PARAMS_FILE,
+    BelowOne,
+    Count,
+    Digest,
+    Even,
+    Fraction,
+    Items,
+    Named,
+    NonNegative,
+    Params,
+    Positive,
+    Text,
+    Whole,
+    build,
+    load,
+    load_part,
+    load_value,
+    read_value,
+)
 
 Side = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
 Search = Literal["puct", "gumbel"]

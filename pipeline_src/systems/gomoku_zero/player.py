@@ -1,52 +1,29 @@
 """A self-play net with a tree search as a player: ``zero:MODEL``."""
 
 import math
-import numpy as np
-import numpy.typing as npt
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku import GomokuState
-from pipeline_src.games.gomoku import MAX_SIDE
-from pipeline_src.games.gomoku import PLY
-from pipeline_src.games.gomoku import format_variant
-from pipeline_src.games.gomoku import parse_variant
+from pipeline_src.games.gomoku import MAX_SIDE, PLY, GomokuState, format_variant, parse_variant
 from pipeline_src.jit import Need
-from pipeline_src.players.packaged import PackagedNet
-from pipeline_src.players.packaged import nets_by_board
-from pipeline_src.players.player import Bounds
-from pipeline_src.players.player import NO_BOUNDS
-from pipeline_src.players.player import OneBoard
-from pipeline_src.players.player import Player
-from pipeline_src.players.player import Position
-from pipeline_src.players.player import Thought
-from pipeline_src.players.searching import ByBoard
-from pipeline_src.players.searching import Nodes
-from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.project.params import Count
-from pipeline_src.project.params import NonNegative
+from pipeline_src.players.packaged import PackagedNet, nets_by_board
+from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
+from pipeline_src.players.searching import ByBoard, Nodes, SearchPlayer
+from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.gomoku.line_net import TABLE
-from pipeline_src.search.limits import Limit
-from pipeline_src.search.limits import OnInfo
+from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
-from pipeline_src.search.mcts.puct_trees import EvaluateBatch
-from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.search.mcts.puct_trees import sample_step
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero import ModelInfo
-from pipeline_src.systems.gomoku_zero.evaluator import BackendName
-from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
-from pydantic import Field
-from pydantic import model_validator
-from typing import Annotated
-from typing import Any
-from typing import ClassVar
-from typing import Literal
-from typing import Self
-
+from pipeline_src.systems.gomoku_zero.evaluator import BackendName, make_evaluator
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]

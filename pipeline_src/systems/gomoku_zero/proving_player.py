@@ -3,23 +3,19 @@
 A module of its own, so that self-play and the matches of its models do not depend on these searches.
 """
 
-from pipeline_src.games.gomoku import GomokuState
-from pipeline_src.games.gomoku import format_variant
-from pipeline_src.games.gomoku import parse_variant
-from pipeline_src.players.player import OneBoard
-from pipeline_src.players.player import Player
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline_src.games.gomoku import GomokuState, format_variant, parse_variant
+from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku.lines import LINES
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.gomoku.solver import NetSolver
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.systems.gomoku_zero import ModelInfo
-from pipeline_src.systems.gomoku_zero.player import ZeroOptions
-from pipeline_src.systems.gomoku_zero.player import open_player
-from pydantic import Field
-from typing import Annotated
-from typing import Any
-
+from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player
 
 Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 

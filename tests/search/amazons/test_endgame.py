@@ -1,5 +1,3 @@
-"""TODO."""
-
 import random
 from functools import cache
 from typing import NamedTuple
@@ -9,7 +7,6 @@ import pytest
 
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games import amazons as board
-from pipeline_src.games import amazons as turns
 from pipeline_src.games.kernels import stack
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
@@ -147,7 +144,7 @@ def test_a_field_that_holds_no_amazon_counts_nothing():
 def mover_wins(fen):
     """The game's result by trying every line."""
     state = board.from_fen(fen)
-    return any(not mover_wins(board.to_fen(turns.play(state, int(a)))) for a in turns.legal_actions(state))
+    return any(not mover_wins(board.to_fen(board.play(state, int(a)))) for a in board.legal_actions(state))
 
 
 def reached(state, side):
@@ -199,16 +196,16 @@ def test_settled_result_equals_end_of_game():
 
 def play_out(state, winner, rng):
     """Whether the side counted as the winner makes the last turn, filling, against random turns; None if let in."""
-    while turns.has_turn(state):
+    while board.has_turn(state):
         if board.to_play(state) == winner:
             filling = endgame.closing_turn(state)
             if filling is None:
                 return None
             action = filling.action
-            assert turns.is_legal(state, action)
+            assert board.is_legal(state, action)
         else:
-            action = int(rng.choice(turns.legal_actions(state)))
-        state = turns.play(state, action)
+            action = int(rng.choice(board.legal_actions(state)))
+        state = board.play(state, action)
     return board.to_play(state) != winner
 
 
@@ -238,7 +235,7 @@ def test_both_sides_make_as_many_turns_as_counted():
         assert least == sides[0] - sides[1]
         margin = least
         while filling is not None:
-            state = turns.play(state, filling.action)
+            state = board.play(state, filling.action)
             made[1 - board.to_play(state)] += 1
             least, most, _ = endgame.count_out(state, 10_000, scratch)
             margin = 1 - margin  # nothing wasted
@@ -247,7 +244,7 @@ def test_both_sides_make_as_many_turns_as_counted():
                 (WIN - 1000 if margin > 0 else 1000 - WIN) + margin - 0.5
             )
             filling = endgame.closing_turn(state)
-        assert not turns.has_turn(state)
+        assert not board.has_turn(state)
         played += sum(made) > 3
 
 
@@ -266,7 +263,7 @@ def test_unfinished_turns_and_open_positions_are_left_to_search():
     assert endgame.closing_turn(state) is None
     closed = board.from_fen("Q3/4/****/q3 w")
     assert endgame.settle_amazons(closed, scratch)[0]
-    moved = turns.move(closed, 12, 13)
+    moved = board.move(closed, 12, 13)
     assert endgame.settle_amazons(moved, scratch) == (False, 0.0)
     assert endgame.closing_turn(moved) is None
 

@@ -1,11 +1,8 @@
-"""TODO."""
-
 import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
 from pipeline_src.games import amazons as board
-from pipeline_src.games import amazons as turns
 from pipeline_src.games.amazons import buffers
 from pipeline_src.search import evaluator as generic
 from pipeline_src.search.amazons.evaluation import (
@@ -131,15 +128,15 @@ def games(size, count, greedy, seed):
     for _ in range(count):
         state = board.initial_state(size)
         yield state
-        while turns.has_turn(state):
-            actions = turns.legal_actions(state)
+        while board.has_turn(state):
+            actions = board.legal_actions(state)
             if greedy and state.turn[2] >= 4:
                 values = np.empty(4 * 35 * 35 + 9, np.float32)
                 rank_all(state, evaluator, np.empty(values.size, np.int32), values)
                 action = actions[np.argmax(values[: actions.size])]
             else:
                 action = rng.choice(actions)
-            state = turns.play(state, int(action))
+            state = board.play(state, int(action))
             yield state
 
 

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import gc
 import threading
 import weakref

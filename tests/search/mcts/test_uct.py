@@ -1,5 +1,3 @@
-"""TODO."""
-
 import threading
 from functools import cache
 

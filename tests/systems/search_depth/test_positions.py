@@ -190,7 +190,7 @@ def test_each_position_equals_its_game(labelled):
     _, found = labelled
     assert {row["game"] for row in found.rows} == {5, 6}
     for row in found.rows:
-        state = amazons.board.from_board(row["board"], row["to_play"])
+        state = amazons.from_board(row["board"], row["to_play"])
         assert len(amazons.legal_actions(state)) == row["expandable"] > 1
         assert ((row["n"] > 0) <= (row["board"] == EMPTY)).all()
         done = row["nodes_by_depth"] > 0
