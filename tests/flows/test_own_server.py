@@ -6,7 +6,7 @@ import time
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows import CHECKOUT, own_server, serve
+from flows import CHECKOUT, options, serve
 from pipeline_src.errors import ZugwerkError
 
 FLOW = """
@@ -39,7 +39,7 @@ def test_the_server_ends_with_a_killed_flow(tmp_path):
 
 
 def test_no_server_is_started_if_an_address_is_set(monkeypatch):
-    monkeypatch.setattr(own_server, "program", lambda _: pytest.fail("a server was started"))
+    monkeypatch.setattr(options, "program", lambda _: pytest.fail("a server was started"))
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
-        own_server.start()
+        options.start()
         assert PREFECT_API_URL.value() == "http://127.0.0.1:9/api"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from flows import publish
-from flows.publish import REPORTS_URL, page_link, results_table
+from flows import systems
+from flows.systems import REPORTS_URL, page_link, results_table
 
 
 def test_commit_has_lock_and_reports_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "get_run_logger", lambda: logging.getLogger("test"))
+    monkeypatch.setattr(systems, "get_run_logger", lambda: logging.getLogger("test"))
     work = tmp_path / "work"
 
     def git(*words: str) -> str:
@@ -34,7 +34,7 @@ def test_commit_has_lock_and_reports_only(tmp_path: Path, monkeypatch: pytest.Mo
     write("2")
     (work / "notes.txt").write_text("my own")
     git("add", "staged.txt")
-    publish.push_commit.fn(work, "brave-owl")
+    systems.push_commit.fn(work, "brave-owl")
     assert git("show", "--format=", "--name-only", "HEAD").split() == ["dvc.lock", "reports/a.json"]
     assert git("status", "--short").splitlines() == [" M params.yaml", "M  staged.txt", "?? notes.txt"]
     assert git("ls-remote", "origin", "runs/brave-owl").startswith(git("rev-parse", "HEAD").strip())
@@ -87,5 +87,5 @@ def test_the_link_is_to_the_page_of_the_checkout(checkout: Path, monkeypatch: py
     page.touch()
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:4201")
     assert page_link(checkout) == page.as_uri()  # `make serve` shows the reports of its own checkout alone
-    monkeypatch.setattr("flows.publish.CHECKOUT", checkout)
+    monkeypatch.setattr("flows.systems.CHECKOUT", checkout)
     assert page_link(checkout) == "http://127.0.0.1:4201/index.html"

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pipeline_src import yaml12
-from spiders.replica.routes import API_PREFIX
+from spiders.replica.site import API_PREFIX
 from tests.rehearsal.played import action
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import AMBIGUOUS, Site

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from spiders.replica import server
-from spiders.replica.quirks import BROKEN, HTML
+from spiders.replica import site as server
+from spiders.replica.site import BROKEN, HTML
 from tests.rehearsal.site import Game
 
 HOLD_S = 60.0

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from spiders.replica import site as replica
-from spiders.replica.routes import Routes
-from spiders.replica.server import Answer
+from spiders.replica.site import Answer, Routes
 from tests.rehearsal.played import play
 
 HOSTILE = (

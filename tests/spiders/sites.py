@@ -15,9 +15,7 @@ from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import read_raw
 from spiders.replica.archive import open_archive
-from spiders.replica.quirks import NO_QUIRKS, Moods
-from spiders.replica.routes import API_PREFIX, Routes
-from spiders.replica.server import Server
+from spiders.replica.site import API_PREFIX, NO_QUIRKS, Moods, Routes, Server
 from tests.records.amazons_games import random_game, record_of
 from tests.starts import Start
 

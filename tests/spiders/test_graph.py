@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from flows.targets import CrawlFailedError
+from flows.systems import CrawlFailedError
 from pipeline_src import yaml12
 from pipeline_src.records.parquet import write_records
 from tests.rehearsal.server import Trap, serving
@@ -144,15 +144,15 @@ class Direct:
 
 
 def test_flow_crawls_the_site_on_request(checkout, monkeypatch):
-    from flows import targets
+    from flows import systems
 
     log = logging.getLogger("flow")
-    monkeypatch.setattr(targets, "get_run_logger", lambda: log)
-    monkeypatch.setattr(targets, "tried_again", lambda step, _retries: Direct(step))
+    monkeypatch.setattr(systems, "get_run_logger", lambda: log)
+    monkeypatch.setattr(systems, "tried_again", lambda step, _retries: Direct(step))
 
     def bring(refresh_crawl):
         options = {"jobs": 1, "limit_s": 120.0, "retries": 0}
-        found = targets.bring_up_to_date(["amazons_crawl"], None, checkout, refresh_crawl=refresh_crawl, **options)
+        found = systems.bring_up_to_date(["amazons_crawl"], None, checkout, refresh_crawl=refresh_crawl, **options)
         return {outcome.target: outcome.state for outcome in found}["amazons_crawl"]
 
     with serving(site()) as server:
@@ -171,8 +171,8 @@ def test_flow_crawls_the_site_on_request(checkout, monkeypatch):
 
 
 def test_crawl_of_a_flow_ends_with_it_and_keeps_results(checkout):
-    call = "import pathlib, flows.targets; from pipeline_src.project.dvc_run import Children\n"
-    call += "with Children() as c: flows.targets.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
+    call = "import pathlib, flows.systems; from pipeline_src.project.dvc_run import Children\n"
+    call += "with Children() as c: flows.systems.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
     with serving(site()) as server:
         params(checkout, server)
         trap = server.trap = Trap("record", 0.5, after=5)

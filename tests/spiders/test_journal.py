@@ -1,6 +1,6 @@
 import pytest
 
-from spiders.journal import Journal
+from spiders.store import Journal
 
 ANSWERS = {"/a": b"(;\xff\x00\xe9\n)", "/b?x=1": b"", "/c": "Jürgen ★".encode()}
 

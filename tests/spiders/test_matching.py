@@ -3,8 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from spiders.matching import match_records
-from spiders.pages import GameList, Row
+from spiders.pages import GameList, Row, match_records
 
 
 def match(listed, bodies):

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pipeline_src.records.raw import RawGame, Seat
-from spiders.merging import has_record, merge
+from spiders.pages import has_record, merge
 
 EMPTY = RawGame(7, "", -1, b"")
 OF_ONE = replace(EMPTY, variant="Cross", seats=(Seat(9, "ann", "won"),))

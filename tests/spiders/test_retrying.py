@@ -8,9 +8,9 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from spiders import retrying
+from spiders import settings as retrying
 from spiders.pages import PageError
-from spiders.retrying import LONGEST_PAUSE_S, BackoffRetryMiddleware
+from spiders.settings import LONGEST_PAUSE_S, BackoffRetryMiddleware
 
 
 @pytest.fixture

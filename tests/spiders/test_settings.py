@@ -2,8 +2,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import CrawlParams
-from spiders.manners import is_loopback
-from spiders.settings import manners
+from spiders.settings import is_loopback, manners
 
 LIVE = "https://www.littlegolem.net"
 LOCAL = "http://127.0.0.1:8765"

@@ -10,13 +10,10 @@ import pytest
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.raw import RawGame, Seat
 from spiders.fetcher import API, FetchError, NotKept
-from spiders.journal import Journal
-from spiders.littlegolem import LittleGolemSpider
 from spiders.pages import PageError
-from spiders.replica.quirks import HTML, MISSING
-from spiders.replica.routes import API_PREFIX, Routes
-from spiders.replica.server import Answer
-from spiders.spider import Plan
+from spiders.replica.site import API_PREFIX, HTML, MISSING, Answer, Routes
+from spiders.spider import LittleGolemSpider, Plan
+from spiders.store import Journal
 from tests.spiders.sites import games, site_of
 
 SITE = "http://127.0.0.1:1"
@@ -352,7 +349,7 @@ def test_another_page_does_not_end_the_player_list(crawl, tmp_path):
 def test_a_resumed_crawl_by_api_sees_shifted_games(crawl, tmp_path, monkeypatch, new):
     """Pages of ten; the first two are in the journal, from before new games came."""
     monkeypatch.setattr("spiders.spider.API_PAGE", 10)
-    monkeypatch.setattr("spiders.littlegolem.API_PAGE", 10)
+    monkeypatch.setattr("spiders.spider.API_PAGE", 10)
     old = [dataclasses.replace(game, gid=gid, variant="standard") for gid, game in enumerate(games(), 1)]
     late = [dataclasses.replace(game, gid=100 + k, variant="standard") for k, game in enumerate(games()[:new])]
     before, after = (Routes(site_of(some, tmp_path / name)) for name, some in (("a", old), ("b", [*old, *late])))

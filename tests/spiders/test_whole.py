@@ -6,8 +6,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from spiders.fetcher import ASKED, Asked, FollowSamePage, MarkCutOff, check_whole
 from spiders.pages import PageError
-from spiders.whole import ASKED, Asked, FollowSamePage, MarkCutOff, check_whole
 
 URL = "http://127.0.0.1/jsp/info/player.jsp?plid=1"
 PAGE = b"<html>" + bytes(range(97, 123)) * 40 + b"</html>\r\n"

@@ -1,9 +1,8 @@
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from spiders.replica.archive import open_archive
-from spiders.replica.folder import record_files
-from spiders.replica.quirks import NO_QUIRKS
+from spiders.replica.archive import open_archive, record_files
+from spiders.replica.site import NO_QUIRKS
 from tests.records.amazons_games import DATA, needs_data
 
 RECORD = b"(;EV[amzn.ch.1.1.1]PB[lazy\\player]PW[J\xfcrgen;]]SO[x];W[d1-d7/g7];B[resign])"

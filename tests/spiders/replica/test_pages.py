@@ -9,8 +9,7 @@ from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.littlegolem.text import split_records
 from spiders.pages import first_json, read_api_games, read_game_list, read_players
-from spiders.replica.quirks import FOREIGN, MISSING, NO_QUIRKS
-from spiders.replica.routes import Routes
+from spiders.replica.site import FOREIGN, MISSING, NO_QUIRKS, Routes
 from tests.spiders.sites import QUIRKS, games, site_of
 
 API = "/api/games/variant/amzn/{}?state=finished&min_rating=0&offset={}&limit={}"

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pipeline_src.records.crawl_params import QuirkParams
-from spiders.replica.quirks import NO_QUIRKS, Moods, choose, fraction
-from spiders.replica.server import Answer
+from spiders.replica.site import NO_QUIRKS, Answer, Moods, choose, fraction
 from tests.spiders.sites import ENVIRONMENT, ROOT, games, served, site_of, wait_until, write_records
 
 PAGE = Answer(200, "text/plain", b"\xe9page")
