@@ -19,7 +19,7 @@ import spiders
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.project.code import digest
-from pipeline_src.records import parquet
+from pipeline_src.records import record
 from pipeline_src.records.crawl_params import CrawlParams, GamesParams, QuirkParams, RequestLimits
 from pipeline_src.records.raw import RawGame, list_shards, read_raw
 from spiders.replica.archive import record_files
@@ -48,7 +48,7 @@ class Source:
         if self.archive.is_dir():
             # The replica has to call the variant something; a folder of records does not state it.
             return [replace(_from_file(game), variant="") for game in games.values()]
-        table = parquet.read_table(self.archive)
+        table = record.read_table(self.archive)
         origin = dict(zip(table["gid"].to_pylist(), table["source"].to_pylist(), strict=True))
         marked = []
         for gid, game in games.items():

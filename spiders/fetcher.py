@@ -21,7 +21,7 @@ from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from pipeline_src.records.rejects import shown
+from pipeline_src.records.record import shown
 from spiders.pages import NO_ANSWER, PageError
 from spiders.store import Journal
 

@@ -15,7 +15,7 @@ from parsel import Selector
 
 from pipeline_src.records.littlegolem.text import decode, parse_text, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.record import RecordError, shown
 
 NO_ANSWER = -1
 STATUS_GOOD = (0, 200)  # 0: from a user's file, 200: from a server

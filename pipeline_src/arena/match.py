@@ -23,8 +23,7 @@ from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, write_records
 
 NUMBERED = 16  # The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen
 ALONE = Parallel(workers=1)

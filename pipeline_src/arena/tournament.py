@@ -26,7 +26,7 @@ from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.project.params import Even, Items, Named, NonNegative, Params, Positive, Text, Whole, build, read_tree
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 
 ROUND = 4
 """Pairs of each meeting per round of a sequential test. The number is fixed: workers change no game that is played."""

@@ -17,8 +17,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from pipeline_src.orphans import end_with_parent
 from pipeline_src.parallel.crew import ATTEMPTS, Batches, Function, Results, Task, timed
+from pipeline_src.processes import end_with_parent
 
 IDLE_S = 300  # Seconds after which a worker without a task ends; it is restarted for the next one
 END_S = 5  # Seconds in which a worker may release its resources

@@ -32,7 +32,7 @@ from pipeline_src.errors import ZugwerkError
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("pipeline_src", "spiders")
 CHANGE_NO_OUTPUT = frozenset(
-    f"pipeline_src{name}" for name in ("", ".errors", ".orphans", ".project", ".project.code", ".stages")
+    f"pipeline_src{name}" for name in ("", ".errors", ".processes", ".project", ".project.code", ".stages")
 )
 """Modules that nearly all others import and that affect no result: version, messages, ends of processes, digests.
 

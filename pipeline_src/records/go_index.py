@@ -24,9 +24,7 @@ from pipeline_src.games.go.board import MOVES_KEPT, PLY, SIDE, GoState
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.jit import njit
 from pipeline_src.project.code import cache_root
-from pipeline_src.records.parquet import read_table, record_of
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import GameRecord, Reject, read_table, record_of
 from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, parse_sgf, read_files
 
 # Games of Go as streams of changes to a board, and the scan that finds patterns in them.

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from pipeline_src.games.go import format_move, initial_state
 from pipeline_src.games.go.board import KO, MAX_KOMI, PASSES, SIDE
 from pipeline_src.games.go.moves import legal, play
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import GameRecord, RecordError
 
 _KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
 

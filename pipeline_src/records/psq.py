@@ -35,8 +35,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import from_board
 from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, RULES, GomokuState, format_variant, parse_variant
 from pipeline_src.games.gomoku.moves import WHAT
-from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.record import GameRecord, RecordError, Winner, shown
 from pipeline_src.records.sgf import decode
 
 _HEAD = re.compile(r"Piskvorky (\d{1,4})x(\d{1,4}), *(\d+):(\d+), *([01])")

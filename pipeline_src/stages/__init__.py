@@ -4,7 +4,7 @@ import os
 import sys
 
 from pipeline_src.errors import end_on_interrupt
-from pipeline_src.orphans import end_with_parent
+from pipeline_src.processes import end_with_parent
 
 
 def _check() -> None:

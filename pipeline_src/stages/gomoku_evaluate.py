@@ -26,7 +26,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import FILES
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_part, load_value
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 from pipeline_src.systems.gomoku_zero import evaluation as tables
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event

@@ -12,8 +12,7 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import each_record, read_batches
-from pipeline_src.records.record import SOURCES
+from pipeline_src.records.record import SOURCES, each_record, read_batches
 from pipeline_src.systems.joseki.build import tally
 from pipeline_src.systems.joseki.library import prune, save
 from pipeline_src.systems.joseki.params import JosekiBuildParams

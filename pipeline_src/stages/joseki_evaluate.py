@@ -19,8 +19,7 @@ from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.go.board import copy_state
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import each_record
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, each_record
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
 from pipeline_src.systems.joseki.accuracy import (
     ask,

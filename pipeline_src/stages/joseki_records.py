@@ -21,8 +21,7 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.raw import list_shards, read_raw
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject, sort_results
+from pipeline_src.records.record import GameRecord, Reject, sort_results
 from pipeline_src.records.sgf import parse_sgf, read_files
 from pipeline_src.systems.joseki.made import EVENT, GameCounts, make_games
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames

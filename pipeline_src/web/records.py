@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.littlegolem.text import of_site
-from pipeline_src.records.parquet import read_table, record_of
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, read_table, record_of, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,7 +160,7 @@ def _table(data: bytes, name: str) -> "pa.Table":
     """Return the archive as a table. `read_table` reads files, so the bytes go to a temporary one."""
     import tempfile
 
-    from pipeline_src.records.parquet import read_table
+    from pipeline_src.records.record import read_table
 
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(data)

@@ -17,8 +17,7 @@ from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import format_variant, to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.psq import write_psq
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.record import GameRecord, RecordError, shown
 from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, word_of
 from pipeline_src.web.engine.pool import Place

@@ -9,9 +9,7 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.littlegolem.text import parse_text, split_file
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import GameRecord, RecordError, read_records
 from spiders.replica.site import (
     FOREIGN,
     MISSING,

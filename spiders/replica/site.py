@@ -19,7 +19,7 @@ from urllib.parse import parse_qs
 
 from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.littlegolem.text import Node, only_text, parse_text
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import RecordError
 
 IDLE_S = 60.0
 LONGEST_LINE = 16_384

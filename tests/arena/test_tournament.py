@@ -14,8 +14,7 @@ from pipeline_src.arena.tournament import ROUND, read_tournament, run_tournament
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records
 from tests.cli.test_match import full
 from tests.players.engines.test_brain import SCRIPT
 

@@ -5,8 +5,7 @@ import pytest
 from bench.strength import gomoku_zero as strength
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.report.figures import REGISTRY
 
 OPPONENTS = {

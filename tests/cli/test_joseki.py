@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 from pipeline_src.cli import joseki
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import SOURCES
+from pipeline_src.records.record import SOURCES, write_records
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.systems.joseki.library import load, save
 from tests.systems.joseki.games import at, random_record, record

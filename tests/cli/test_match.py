@@ -14,7 +14,7 @@ from pipeline_src.arena import match
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from tests.arena import fakes  # noqa: F401 - registers the players
 from tests.players.engines.test_brain import SCRIPT
 

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.canonical import canonical_hashes
-from pipeline_src.learning.symmetry import COUNT, transform_boards
+from pipeline_src.learning.symmetry import COUNT, canonical_hashes, transform_boards
 from tests.systems.amazons_net.positions import slow_canonical
 
 

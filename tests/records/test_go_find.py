@@ -11,8 +11,7 @@ from pipeline_src.games.go.board import parse_variant
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.records.go_find import find, forms, parse_pattern, part_of
 from pipeline_src.records.go_index import ANY, update, write_events
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, write_records
 
 OTHER = {0: 0, 1: 2, 2: 1, ANY: ANY}
 

@@ -9,9 +9,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records import go_index
 from pipeline_src.records.go_index import default_path, load, update
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import open_rejects
+from pipeline_src.records.record import GameRecord, open_rejects, write_records
 
 GAMES = {
     "a.sgf": "(;SZ[9]PB[ann]PW[bob]RE[B+R];B[cc];W[gg])",

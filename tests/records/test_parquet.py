@@ -10,10 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records import parquet
-from pipeline_src.records.parquet import each_record, read_records, schema, write_records
-from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
-from pipeline_src.records.rejects import Reject, open_rejects
+from pipeline_src.records import record as parquet
+from pipeline_src.records.record import (
+    SOURCES,
+    WINNERS,
+    GameRecord,
+    Reject,
+    each_record,
+    open_rejects,
+    read_records,
+    schema,
+    write_records,
+)
 from tests.records.amazons_games import random_game, record_of
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)

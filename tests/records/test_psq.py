@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.records.psq import PsqError, parse_psq, read_psq, read_rule, write_psq
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import GameRecord, RecordError
 
 REAL = Path(__file__).parents[2] / "../shared/data/gomoku/1x0-16(2).psq"
 WON = "Piskvorky 7x6, 1:0, 0\n1,1,0\n1,6,5\n2,2,10\n2,6,0\n3,3,20\n3,6,0\n4,4,1\n7,6,0\n5,5,2\nAlpha\nBeta\n0\n"

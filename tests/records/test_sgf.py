@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.records.parquet import read_records, write_records
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import GameRecord, Reject, read_records, write_records
 from pipeline_src.records.sgf import parse_sgf, read_files, read_sgf, write_sgf
 
 REAL = Path(__file__).parents[2] / "../shared/data/go_507_games.tar.gz"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.records.rejects import RecordError, Reject
+from pipeline_src.records.record import RecordError, Reject
 from pipeline_src.records.sgf import decode, parse_sgf
 
 # Names whose last byte is a backslash or a bracket, by charset.

@@ -254,8 +254,8 @@ def asked_twice(asked, stored):
 
 def results(rehearsal):
     """The figures, and the rows of the table."""
-    from pipeline_src.records.parquet import read_records
     from pipeline_src.records.raw import read_raw
+    from pipeline_src.records.record import read_records
 
     folder, site, asked = rehearsal.folder, rehearsal.site, rehearsal.asked
     raw = {game.gid: game for game in read_raw(folder / "artifacts/raw/amazons/pages")}

@@ -12,7 +12,7 @@ import pytest
 
 from flows.systems import CrawlFailedError
 from pipeline_src import yaml12
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Site
 from tests.spiders.sites import (

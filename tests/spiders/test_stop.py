@@ -14,8 +14,8 @@ from functools import cache
 
 import pytest
 
-from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import RawGame, Seat, write_raw
+from pipeline_src.records.record import write_records
 from spiders.replica.site import rating
 from spiders.store import Store
 from tests.rehearsal.played import play

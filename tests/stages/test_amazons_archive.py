@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline_src import yaml12
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import amazons_archive as stage
 from tests.stages.killed import check_kill
 

@@ -5,7 +5,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import amazons_match
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.amazons_net.params import section_of

@@ -8,8 +8,8 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.records.littlegolem.amazons import write_record
-from pipeline_src.records.parquet import read_records
 from pipeline_src.records.raw import RawGame, Seat, list_shards, write_raw
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import amazons_parse
 from pipeline_src.systems.amazons_net.params import AmazonsParseParams
 from tests.records.amazons_games import random_game, record_of

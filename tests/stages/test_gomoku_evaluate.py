@@ -8,7 +8,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import gomoku_evaluate as stage
 from pipeline_src.systems.gomoku_zero.params import wanted
 from tests.arena import gomoku_stubs

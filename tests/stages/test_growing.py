@@ -7,7 +7,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import growing_board, growing_evaluate
 from pipeline_src.systems.growing_boards.params import BoardFiles
 from tests.stages.killed import check_kill

@@ -10,8 +10,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.project.params import load_part, load_value
 from pipeline_src.project.systems import PlyShown
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records
 from pipeline_src.report.positions.file import (
     SIDES,
     Draw,

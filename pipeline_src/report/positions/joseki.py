@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.go.board import SIDE, copy_state
 from pipeline_src.project.systems import PlyShown
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.report.positions.file import (
     SIDES,
     Candidate,

@@ -12,7 +12,7 @@ import numpy as np
 from torch import nn
 
 from pipeline_src.games import amazons
-from pipeline_src.learning.onnx_graph import OnnxGraph, array_of
+from pipeline_src.learning.torch_state import OnnxGraph, array_of
 from pipeline_src.systems.amazons_net.encode import PLANES
 from pipeline_src.systems.amazons_net.nets import Block, ResidualNets
 from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8

@@ -20,8 +20,7 @@ from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
-from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
-from pipeline_src.learning.torch_state import save_torch
+from pipeline_src.learning.torch_state import OnnxGraph, array_of, save_torch, scale_and_shift
 from pipeline_src.search.gomoku.line_net import TABLE, read_table
 from pipeline_src.systems.gomoku_zero.backends import ModelInfo
 from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, from_table

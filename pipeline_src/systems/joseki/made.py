@@ -21,8 +21,7 @@ from pipeline_src.games.go import initial_state
 from pipeline_src.games.go.board import SIDE, GoState
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.records.go_moves import SgfGame
-from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
-from pipeline_src.records.rejects import REASONS, Reason, Reject
+from pipeline_src.records.record import REASONS, SOURCES, GameRecord, Reason, Reject, Source, Winner
 from pipeline_src.systems.joseki.params import MadeGames
 
 SIZE = 19

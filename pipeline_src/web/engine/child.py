@@ -17,10 +17,10 @@ from pipeline_src.arena.runner import Board, stamps_of
 from pipeline_src.arena.session import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import Bounds, Player, PlayerText, Position, by_results
 from pipeline_src.players.registry import build_player
+from pipeline_src.processes import end_with_parent
 from pipeline_src.search.limits import Clock, Line, SearchResult
 from pipeline_src.web.engine.pool import (
     Answer,

@@ -188,9 +188,8 @@ class Game:
             ZugwerkError: the game cannot be saved in this format.
         """
         from pipeline_src.records.littlegolem.amazons import write_alone
-        from pipeline_src.records.parquet import write_records
         from pipeline_src.records.psq import write_psq
-        from pipeline_src.records.record import GameRecord
+        from pipeline_src.records.record import GameRecord, write_records
         from pipeline_src.web.messages.analyse import Tree
         from pipeline_src.web.trees import written
 

@@ -8,7 +8,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
 from pipeline_src.records.littlegolem.amazons import parse_text, read_amazons, site_variant, split_records, write_record
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import RecordError
 from tests.records.amazons_games import HEADER, game_records, random_game, record_of
 
 FIXTURE = (

@@ -8,7 +8,7 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
 from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game, write_record
 from pipeline_src.records.raw import RESULTS, RawGame, Seat
-from pipeline_src.records.rejects import REASONS, Reject
+from pipeline_src.records.record import REASONS, Reject
 from tests.records.amazons_games import DATA, HEADER, needs_data, random_game, record_of
 
 ALL = Usable(1, ("standard", "cross"))

@@ -5,7 +5,7 @@ import pytest
 from pipeline_src.games import go
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.raw import RawGame, Seat
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import Reject
 
 HEAD = "(;FF[4]EV[null]PB[ann]PW[bob]KM[6.5]SZ[19]SO[http://www.littlegolem.com]"
 HANDICAP = (

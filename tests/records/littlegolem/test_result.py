@@ -2,10 +2,9 @@ import itertools
 
 import pytest
 
-from pipeline_src.records.littlegolem.result import find_winner, match_players
-from pipeline_src.records.littlegolem.text import ParsedRecord
+from pipeline_src.records.littlegolem.text import ParsedRecord, find_winner, match_players
 from pipeline_src.records.raw import RawGame, Seat
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import RecordError
 
 ANN, BOB = Seat(7, "ann", "won"), Seat(3, "bob", "lost")
 

@@ -18,7 +18,7 @@ from pipeline_src.records.littlegolem.text import (
     split_file,
     split_records,
 )
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import RecordError
 from tests.records.amazons_games import DATA, HEADER, needs_data
 
 

@@ -13,7 +13,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.stages import gomoku_cycle
 from pipeline_src.systems.gomoku_zero import generation as made
 from pipeline_src.systems.gomoku_zero.evaluator import export_table
