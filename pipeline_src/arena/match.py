@@ -189,7 +189,7 @@ def play_pairs(
     """Pass each pair to ``take`` by its key: first those in the journal, then the others as they finish.
 
     ``take`` is called before the journal writes a pair, so that an interrupt in between loses nothing; the generator
-    yields after the write. A pair whose worker died at each attempt is left out.
+    yields after the write.
     """
     known = {} if journal is None else journal.entries
     for key in pairs:

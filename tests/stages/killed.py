@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.arena.journal import Journal
-from pipeline_src.parallel.crew import Batches
+from pipeline_src.parallel.tasks import Batches
 
 UNIT = 3
 """Largest batch of a run that is killed, so that something is left to do."""
