@@ -18,9 +18,7 @@ from pathlib import Path
 
 from pipeline_src import yaml12
 from spiders.replica.site import API_PREFIX
-from tests.rehearsal.played import action
-from tests.rehearsal.server import Trap, serving
-from tests.rehearsal.site import AMBIGUOUS, Site
+from tests.rehearsal.server import AMBIGUOUS, Site, Trap, action, serving
 
 ROOT = Path(__file__).parents[2]
 HOST = "games.example"
