@@ -42,9 +42,8 @@ from pipeline_src.games.kernels import play as go_play
 from pipeline_src.jit import njit
 from pipeline_src.project.params import read_tree
 from pipeline_src.records.littlegolem.amazons import write_record
-from pipeline_src.records.parquet import schema
 from pipeline_src.records.raw import SHARD_GIDS, RawGame, Seat, write_raw
-from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.record import GameRecord, Winner, schema
 
 CHECKOUT = Path(__file__).parents[1]
 AT_ONCE = 5_000

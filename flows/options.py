@@ -1,12 +1,17 @@
-"""The flows' command line: the form of the browser as options."""
+"""The flows' command line: the form of the browser as options, and a temporary server for a flow without one."""
 
 import argparse
+import atexit
+import contextlib
+import socket
+import sys
 from pathlib import Path
 from typing import Any
 
 from prefect import Flow
 
-from flows import CHECKOUT, own_server
+from flows import CHECKOUT
+from flows.serve import HOST, program, wait_until_healthy
 from pipeline_src.errors import run_main
 from pipeline_src.project.dvc_run import NO_LIMIT_S
 from pipeline_src.project.schedule import cores
@@ -15,12 +20,45 @@ LIMIT_MINUTES = 720.0
 RETRIES = 1
 
 
+def start() -> None:
+    """Start a server for the flows of this process, unless PREFECT_API_URL names one; call it before the flow.
+
+    Prefect's own temporary server is in the flow's process group. Ctrl-C ends both at once there, and the flow waits
+    for its server for minutes; if the flow is killed, the server runs on for ever. `pipeline_src.project.supervise`
+    starts one in its own session instead, so that Ctrl-C does not reach it, and it never outlives the flow.
+
+    Raises:
+        ZugwerkError: the server does not answer.
+    """
+    from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL, temporary_settings
+
+    if PREFECT_API_URL.value():
+        return
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = probe.getsockname()[1]
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)  # first, so that it ends after Prefect's last requests at exit
+    url = f"http://{HOST}:{port}"
+    words = ["uvicorn", "--factory", f"{__name__}:server_app", "--host", HOST, "--port", str(port)]
+    server = stack.enter_context(program([sys.executable, "-m", *words, "--log-level", "error"]))
+    wait_until_healthy(url, server)
+    stack.enter_context(temporary_settings({PREFECT_API_URL: f"{url}/api", PREFECT_UI_URL: ""}))  # it has no pages
+
+
+def server_app() -> Any:
+    """Return Prefect's API as an ASGI app that sets up its database first."""
+    from prefect.server.api.server import create_app
+
+    return create_app(ephemeral=True, final=True)
+
+
 def run_here(flow: Flow[..., Any], argv: list[str]) -> None:
     """Run a flow with options as on a command line, without a server, and end the process with its exit status."""
 
     def run() -> None:
         options = parse(flow, argv)
-        own_server.start()
+        start()
         flow(**options)
 
     run_main(run)

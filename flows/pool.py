@@ -21,7 +21,7 @@ from prefect.states import Cancelled
 from prefect.workers.process import ProcessWorker
 from pydantic import ValidationError
 
-from flows.again import begin_again
+from flows.runs import begin_again
 from pipeline_src.errors import ZugwerkError
 
 FLOW, DEPLOYMENT, SCHEDULE = "reproduce", "local", "nightly"
@@ -32,7 +32,7 @@ def prepare_pool(name: str) -> None:
     """Create or update the process work pool ``name``, and settle the runs of an earlier server; before any worker.
 
     A run that the earlier server could not finish would hold the pool's only place for ever, so it is scheduled again,
-    see `flows.again`. A start that was due without a server is dropped: the next one does the same work.
+    see `flows.runs`. A start that was due without a server is dropped: the next one does the same work.
     """
     pool = WorkPoolCreate(
         name=name,

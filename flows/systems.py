@@ -1,26 +1,264 @@
 """A flow for the whole graph, and one for each system that declares one (`pipeline_src.project.systems.Flow`).
 
-Each brings targets up to date, side by side if possible, pushes the outputs, and publishes the headline figures.
-`python -m flows NAME` runs one here and now, without a server; prefect.yaml names them by `FLOWS`.
+Each brings targets up to date, side by side if possible, pushes the outputs, and publishes the headline figures. The
+targets are Prefect tasks, one each: retried, limited in time, never cached by Prefect. The scheduler
+(`pipeline_src.project.schedule`) decides on their order and concurrency. `python -m flows NAME` runs a flow here and
+now, without a server; prefect.yaml names them by `FLOWS`.
 """
 
 import inspect
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec, TypeVar
 
-from prefect import Flow, flow
-from prefect.client.schemas.objects import State
+from prefect import Flow, flow, task
+from prefect.artifacts import create_link_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.futures import PrefectFuture
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
+from prefect.states import Cancelled
+from prefect.tasks import Task, exponential_backoff
 from pydantic import Field
 
 from flows import CHECKOUT
-from flows.again import after_crash
 from flows.options import LIMIT_MINUTES, RETRIES
-from flows.overlap import left_out
-from flows.publish import publish_results, push_commit, push_outputs
-from flows.targets import bring_up_to_date, tried_again
-from pipeline_src.project.schedule import cores
+from flows.runs import after_crash, left_out
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project import dvc_run
+from pipeline_src.project.dvc_run import LOCK, Children, EndedError, TimeLimitError, ask_dvc, push, repro
+from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.schedule import Outcome, Scheduler, cores
 from pipeline_src.project.systems import systems
+from pipeline_src.report.figures import figures
+from pipeline_src.report.page import line
+
+FIRST_RETRY_S = 10.0  # Seconds before the first retry of a failed target; each further one waits twice as long
+ENDED = "It was ended together with the flow."
+PAGE = Path("artifacts/reports/index.html")
+REPORTS_URL = "ZUGWERK_REPORTS_URL"  # Environment variable with the address of the page's folder under `make serve`
+COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
+"""Cells of a line of the report's tables."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CrawlFailedError(ZugwerkError):
+    """A crawl of the live site failed; the text ends with its last lines."""
+
+
+def bring_up_to_date(
+    targets: list[str],
+    system: str | None,
+    checkout: Path,
+    *,
+    jobs: int,
+    refresh_crawl: bool,
+    limit_s: float,
+    retries: int,
+) -> list[Outcome]:
+    """Run targets and all that they depend on, as tasks that run side by side; call it inside a flow.
+
+    Args:
+        targets: stages, members or `foreach` groups; without any, the stages of the system, or all.
+        system: prefix of the names of its stages, or None.
+        checkout: the folder that holds dvc.yaml.
+        jobs: number of places, see `pipeline_src.project.schedule`.
+        refresh_crawl: let each crawl among the targets fetch new games, from the live site if that is its
+            source. Otherwise no site is asked, and an earlier crawl stays as it is.
+        limit_s: time limit of each target in seconds.
+        retries: how often a failed target is tried again.
+
+    Returns:
+        All targets, in the order in which they were done.
+
+    Raises:
+        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`; the first of several.
+    """
+    step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
+    with Children() as children:
+        scheduler = Scheduler(
+            checkout, children, jobs, targets=targets, system=system or "", refresh_crawl=refresh_crawl
+        )
+        schedule = scheduler.schedule
+
+        def submit(target: str, workers: int) -> PrefectFuture[Any]:
+            forced, before = target in schedule.forced, []
+            if forced and refresh_crawl and reads_live(target, checkout):
+                before = [ask.submit(target.removesuffix("_crawl"), checkout, limit_s, children)]
+            return step.submit(
+                target, checkout, limit_s, workers, forced, children, return_state=False, wait_for=before
+            )
+
+        for error in scheduler.run(submit).values():
+            raise error
+    return list(schedule.outcomes.values())
+
+
+@task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)
+def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -> State[None] | None:
+    """Let `zugwerk crawl` fetch new games; the target that reads them is then out of date."""
+    try:
+        crawl(system, checkout, get_run_logger().info, children, limit_s=limit_s)
+    except EndedError:
+        return Cancelled(message=ENDED)
+    return None
+
+
+@task(task_run_name="{target}", cache_policy=NO_CACHE, persist_result=False)
+def run_target(
+    target: str, checkout: Path, limit_s: float, workers: int, force: bool, children: Children
+) -> dvc_run.State | State[None]:
+    """Bring one target up to date; a cancel of the flow ends it as cancelled."""
+    say = get_run_logger().info
+    try:
+        return repro(target, checkout, say, children, limit_s=limit_s, force=force, workers=workers)
+    except EndedError:
+        return Cancelled(message=ENDED)
+
+
+def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
+    """The task with retries after doubling pauses; none after a time limit."""
+    return step.with_options(
+        retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
+    )
+
+
+def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
+    return not isinstance(state.data, TimeLimitError)
+
+
+def reads_live(target: str, checkout: Path) -> bool:
+    """Whether a target reads the games of `zugwerk crawl`, by its ``source`` in params.yaml."""
+    if not target.endswith("_crawl"):
+        return False
+    source = read_tree(checkout / PARAMS_FILE).get(target, {}).get("source", "")
+    return Path(source) == Path(f"artifacts/raw/{target.removesuffix('_crawl')}/live")
+
+
+def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
+    """Fetch new games from the live site; all answers are kept.
+
+    Args:
+        system: the system of the games.
+        checkout: the folder that holds params.yaml.
+        say: takes each line of the output.
+        children: the running commands, to which this one is added.
+        limit_s: time limit in seconds.
+
+    Raises:
+        CrawlFailedError: the site could not be crawled.
+        TimeLimitError: the time limit passed.
+        EndedError: it was ended together with the other ``children``.
+    """
+    command = ["pipeline_src.cli", "crawl", system]
+    status, tail = dvc_run.attempt(command, checkout, say, children, time.monotonic() + limit_s, {})
+    if status:
+        children.check()
+        last = "\n".join(tail)
+        raise CrawlFailedError(f"`zugwerk crawl {system}` failed with status {status}; its last lines:\n{last}")
+
+
+# Steps after a run.
+
+
+@task(task_run_name="push", cache_policy=NO_CACHE, persist_result=False)
+def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
+    """Push the outputs of the targets and of their dependencies; without targets, of the whole graph.
+
+    Without a default remote nothing is pushed, and the log says so.
+
+    Raises:
+        ZugwerkError: see `ask_dvc` and `push`.
+    """
+    log = get_run_logger()
+    remote = ask_dvc(checkout, "config", "core.remote").strip()
+    if not remote:
+        log.info("nothing is pushed: DVC has no default remote here; `dvc remote add --default NAME URL` sets one")
+        return
+    push(targets, checkout, log.info, limit_s=limit_s)
+    log.info("the remote '%s' is up to date", remote)
+
+
+@task(task_run_name="commit", cache_policy=NO_CACHE, persist_result=False)
+def push_commit(checkout: Path, run: str) -> None:
+    """Commit dvc.lock and the outputs that git keeps, nothing else, and push to `origin` as the branch ``runs/<run>``.
+
+    Raises:
+        ZugwerkError: dvc.lock cannot be read, or git fails; the message ends with git's output.
+    """
+    machine = socket.gethostname()
+    author = ["-c", "user.name=Zugwerk", "-c", f"user.email=zugwerk@{machine}"]
+    branch = f"runs/{run}"
+    outs = [out["path"] for stage in read_tree(checkout / LOCK)["stages"].values() for out in stage.get("outs", ())]
+    files = _git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", LOCK, *outs)
+    paths = sorted(set(files.split("\0")) - {""})
+    message = f"Results of {run} on {machine}"
+    _git(checkout, "add", "--", *paths)
+    _git(checkout, *author, "commit", "--quiet", "--allow-empty", "--message", message, "--only", "--", *paths)
+    _git(checkout, "push", "--quiet", "origin", f"HEAD:refs/heads/{branch}")
+    get_run_logger().info("dvc.lock and the reports are in the branch '%s' of origin", branch)
+
+
+def _git(checkout: Path, *words: str) -> str:
+    command = ["git", "--literal-pathspecs", *words]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise ZugwerkError(f"`git {' '.join(words)}` failed: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+@task(task_run_name="publish results", cache_policy=NO_CACHE, persist_result=False, retries=1)
+def publish_results(checkout: Path, system: str | None = None) -> None:
+    """Publish the results of one system or of all, and a link to the report page if there is one.
+
+    Raises:
+        ZugwerkError: metrics or params.yaml cannot be read.
+    """
+    log = get_run_logger()
+    rows = results_table(checkout, system)
+    create_table_artifact(
+        key=f"{system}-results" if system else "results",
+        table=rows,
+        description=f"Published and ours, {system or 'all systems'}; interval: 95 %; ratio: ours / published",
+    )
+    log.info("published %d results, %d of them measured", len(rows), sum(row["profile"] != "-" for row in rows))
+    if link := page_link(checkout):
+        create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
+        log.info("the report page: %s", link)
+
+
+def results_table(checkout: Path, system: str | None = None) -> list[dict[str, str]]:
+    """Every figure of the registry, as in the report: its values, and the profile, player, data and command of ours.
+
+    Args:
+        checkout: the folder that holds params.yaml, metrics and committed measurements.
+        system: only the figures that this system's stages, or separate measurements, make.
+
+    Returns:
+        One row a figure; a dash for a missing published value or interval.
+    """
+    return [
+        {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
+        for name, rows in figures(checkout).items()
+        if system in (None, systems()[name].word or name.split("_")[0])
+        for figure, row in rows.items()
+    ]
+
+
+def page_link(checkout: Path) -> str | None:
+    """Address of the report page; None if it has not been made."""
+    page = (checkout / PAGE).resolve()
+    if not page.is_file():
+        return None
+    served = os.environ.get(REPORTS_URL)
+    return f"{served}/{PAGE.name}" if served and page == (CHECKOUT / PAGE).resolve() else page.as_uri()
 
 
 def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., State[Any] | None]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from pipeline_src.errors import end_on_interrupt, run_main
-from pipeline_src.orphans import end_with_parent
+from pipeline_src.processes import end_with_parent
 
 
 def main_of(name: str) -> Callable[..., None]:

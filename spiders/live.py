@@ -12,12 +12,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
 from pipeline_src.project.systems import sections
 from pipeline_src.records.crawl_params import CrawlParams
-from spiders.littlegolem import LittleGolemSpider
-from spiders.running import Interrupted, at_most, interruptible, run_spider
+from spiders.running import Interrupted, at_most, forecast, interruptible, reasons, run_spider, state_of, tell
 from spiders.settings import manners
-from spiders.spider import GameSpider, Plan, plan_of
+from spiders.spider import GameSpider, LittleGolemSpider, Plan, plan_of
 from spiders.store import Store
-from spiders.summary import forecast, reasons, state_of, tell
 
 SAVE_S = 1.5  # Seconds to store answers after a signal; the rest stays in the journal
 

@@ -1,22 +1,26 @@
-"""Parsers for the site's list pages: bytes in, rows out, without network access.
+"""The site's pages: bytes in, rows out, without network access; and what several of them say of one game, merged.
 
 Pages are read as UTF-8, else as Latin-1. A game on a list is a `RawGame` that was not fetched yet.
 """
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem.text import decode, whole_text
+from pipeline_src.records.littlegolem.text import decode, parse_text, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
-from pipeline_src.records.rejects import shown
+from pipeline_src.records.record import RecordError, shown
 
 NO_ANSWER = -1
+STATUS_GOOD = (0, 200)  # 0: from a user's file, 200: from a server
 MAX_ID = 10**18
+RECORDS_AT_ONCE = 100  # Number of records read before the event loop runs again
 _GID = re.compile(r"\bgame\.jsp\?gid=(\d{1,18})(?!\d)")
 _PLID = re.compile(r"\bplayer\.jsp\?plid=(\d{1,18})(?!\d)")
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -186,3 +190,108 @@ def _api_game(game: Any) -> RawGame:
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise PageError(f"a game without its fields ({type(error).__name__}: {error})") from None
     return RawGame(gid, "", NO_ANSWER, b"", variant, order_known=len(seats) == 2, seats=tuple(seats))
+
+
+def has_record(game: RawGame) -> bool:
+    """Whether a record came, also of an unfinished game or of another kind of game."""
+    return not lacks(game)
+
+
+def lacks(game: RawGame) -> str:
+    """Describe the answer in place of a game's record; empty if the record came."""
+    if game.status not in STATUS_GOOD:
+        return f"status {game.status}" if game.status != NO_ANSWER else "no answer"
+    try:
+        check_record(game.body)
+    except PageError as error:
+        return str(error)
+    return ""
+
+
+def without_results(game: RawGame) -> RawGame:
+    """A game as it was before its end."""
+    return replace(game, seats=tuple(replace(seat, result="") for seat in game.seats))
+
+
+def merge(old: RawGame, new: RawGame) -> RawGame:
+    """``old`` with its record, completed by ``new``: variant, players, results, who moves first.
+
+    A later result replaces an earlier one; the first name stays, so that a renamed player changes nothing.
+    """
+    seats: dict[int, Seat] = {}
+    for seat in (*old.seats, *new.seats):
+        before = seats.get(seat.plid, seat)
+        seats[seat.plid] = Seat(seat.plid, before.name or seat.name, seat.result or before.result)
+    ordered = next((game for game in (new, old) if game.order_known), None)
+    plids = [seat.plid for seat in ordered.seats] if ordered else sorted(seats)
+    return replace(
+        old,
+        variant=old.variant or new.variant,
+        order_known=ordered is not None,
+        seats=tuple(seats[plid] for plid in plids),
+    )
+
+
+# Match records to games, for a page with all records of a player but without their numbers.
+#
+# A record is matched to a line of the player's game list by opponent and number of plies, and only if that is certain:
+# for an opponent against whom list and page have the same numbers of plies, each as often, and there only for a number
+# that occurs once. All other games are fetched one by one.
+
+
+class _Record(NamedTuple):
+    body: bytes
+    nodes: int
+    moves: int  # Nodes without a resignation: it is unknown which of the two the list counts
+
+
+async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:
+    """Records by gid, for the games whose record is certain. The event loop runs in between on a long page.
+
+    Args:
+        listed: the player's game list.
+        bodies: the records on the player's page of records, one each.
+    """
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in listed.rows:
+        rows[_comparable(row.opponent)].append(row)
+    records: dict[str, list[_Record]] = defaultdict(list)
+    for number, body in enumerate(bodies):
+        if number % RECORDS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        try:
+            opponent, record = _read(body, _comparable(listed.name))
+        except RecordError:
+            continue
+        records[opponent].append(record)
+    matched: dict[int, bytes] = {}
+    for opponent, of_list in rows.items():
+        matched |= _match(of_list, records[opponent])
+    return dict(sorted(matched.items()))
+
+
+def _match(rows: list[Row], records: list[_Record]) -> dict[int, bytes]:
+    """Match the games against one opponent; none while one is in progress, which may have grown since."""
+    if any(not row.result for row in rows):
+        return {}
+    listed = Counter(row.plies for row in rows)
+    for plies in ([record.nodes for record in records], [record.moves for record in records]):
+        if Counter(plies) == listed:
+            body = {count: record.body for count, record in zip(plies, records, strict=True)}
+            return {row.gid: body[row.plies] for row in rows if listed[row.plies] == 1 and row.plies >= 0}
+    return {}
+
+
+def _read(body: bytes, player: str) -> tuple[str, _Record]:
+    """The opponent of ``player`` in a record, with the record."""
+    text = parse_text(body)
+    names = [_comparable(text.header.get(key, "")) for key in ("PB", "PW")]
+    if player not in names:
+        raise RecordError("bad_text", f"{player} did not play it")
+    resigned = bool(text.nodes) and text.nodes[-1].value.strip().lower() == "resign"
+    return names[names.index(player) - 1], _Record(body, len(text.nodes), len(text.nodes) - resigned)
+
+
+def _comparable(name: str) -> str:
+    """A name as in a Latin-1 record: question marks for other characters, blanks normalised."""
+    return " ".join(name.encode("latin-1", errors="replace").decode("latin-1").split())

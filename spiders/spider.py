@@ -10,7 +10,7 @@ The first way that succeeds ends the crawl; a later one takes over what an earli
 asked for one after the other and in a fixed order, so the same site gives the same games with the same bytes. A list
 is read after the games of earlier lists are fetched, so a crawl that needs few games reads few lists.
 
-A site is a subclass with the addresses and parsers of its pages.
+A site, such as `LittleGolemSpider`, is a subclass with the addresses and parsers of its pages.
 """
 
 import sys
@@ -30,12 +30,22 @@ from scrapy.http import Response
 from pipeline_src.records.crawl_params import CrawlParams, WantedGames, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
-from spiders.fetcher import Fetcher, FetchError, NotKept, Stopped, WayFailed
-from spiders.journal import Journal
-from spiders.matching import match_records
-from spiders.merging import has_record, merge, without_results
-from spiders.pages import GameList, PageError, check_record, games_of, headings_of
-from spiders.whole import ASKED
+from spiders.fetcher import API, ASKED, Fetcher, FetchError, NotKept, Stopped, WayFailed
+from spiders.pages import (
+    GameList,
+    PageError,
+    check_record,
+    games_of,
+    has_record,
+    headings_of,
+    match_records,
+    merge,
+    read_api_games,
+    read_game_list,
+    read_players,
+    without_results,
+)
+from spiders.store import Journal
 
 T = TypeVar("T")
 
@@ -455,3 +465,43 @@ def _first_only(first: bool, error: FetchError, errors: list[FetchError]) -> Non
     if not first:
         raise WayFailed(str(error)) from None
     errors.append(error)
+
+
+class LittleGolemSpider(GameSpider):
+    """LittleGolem's pages and its JSON interface; spiders/pages.py parses them."""
+
+    name = "littlegolem"
+    optional = frozenset({"page=1", "offset=0", "min_rating=0"})
+
+    def players_page(self, variant: str, number: int) -> str:
+        """Best rated players first."""
+        return f"/jsp/info/player_list.jsp?gtvar={self.plan.gtid}_{variant}&page={number}"
+
+    def read_players(self, body: bytes) -> dict[int, str]:
+        """Names by plid."""
+        return read_players(body)
+
+    def list_page(self, plid: int) -> str:
+        """Newest games first, including those in progress."""
+        return f"/jsp/info/player_game_list.jsp?gtid={self.plan.gtid}&plid={plid}"
+
+    def read_list(self, body: bytes, plid: int) -> GameList:
+        """A player's games."""
+        return read_game_list(body, plid)
+
+    def record_page(self, gid: int) -> str:
+        """The record in the site's own notation."""
+        return f"/servlet/sgf/{gid}/game{gid}.txt"
+
+    def text_page(self, plid: int) -> str:
+        """The records of all of a player's games, without their numbers."""
+        return f"/jsp/info/player_game_list_txt.jsp?plid={plid}&gtid={self.plan.gtid}"
+
+    def api_page(self, variant: str, offset: int) -> str:
+        """Finished games, newest first."""
+        query = f"state=finished&min_rating=0&offset={offset}&limit={API_PAGE}"
+        return f"{API}/games/variant/{self.plan.gtid}/{variant}?{query}"
+
+    def read_api(self, body: bytes) -> list[RawGame]:
+        """Games with their players in the order of moving."""
+        return read_api_games(body)

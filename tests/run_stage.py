@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.arena.journal import Journal
-from pipeline_src.parallel.crew import Batches
+from pipeline_src.parallel.tasks import Batches
 
 
 def stage_command(name, *options):

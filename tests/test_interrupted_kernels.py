@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-WATCHED = "from pipeline_src import interrupts; interrupts.watch()\n"
+WATCHED = "from pipeline_src import processes; processes.watch()\n"
 ENDS_S = 60.0
 """Seconds in which a process ends on a busy machine; the kernels below run for hours."""
 
@@ -81,7 +81,7 @@ def test_an_interrupted_command_has_no_traceback(end, status):
         "        time.sleep(3600)\n"
         "    except KeyboardInterrupt:\n"
         f"        {end}\n"
-        "interrupts.watch = lambda: None\n"
+        "processes.watch = lambda: None\n"
         "atexit.register(print, 'left')\n"
         "app.run_main = run\n"
         "app.main()\n"

@@ -323,7 +323,7 @@ def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":
 
 def replay(record: "GameRecord") -> Iterator[Position]:
     """Yield the positions of a record, the first one included."""
-    from pipeline_src.records.sgf_games import (start_of)
+    from pipeline_src.records.sgf_games import start_of
 
     start = start_of(record)
     position = Position(record.game, start, start)

@@ -15,8 +15,7 @@ from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.psq import parse_psq
 from pipeline_src.records.raw import RawGame, Seat
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import GameRecord, Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_games import parse_games
 from spiders.pages import check_record, games_of, read_api_games, read_game_list, read_players

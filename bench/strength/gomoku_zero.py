@@ -25,7 +25,7 @@ from pipeline_src.files import read_json, write_json
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import LAPTOP, merged_text
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.reference.stage_code import digests
 from pipeline_src.report.figures import REGISTRY, processor, timed_figures
 

@@ -20,8 +20,7 @@ from pydantic import TypeAdapter
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.parallel.crew import Task
-from pipeline_src.parallel.tasks import nothing, run_in_batches
+from pipeline_src.parallel.tasks import Task, nothing, run_in_batches
 from pipeline_src.project.code import this_code
 
 FORMAT = 2

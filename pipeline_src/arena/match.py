@@ -34,7 +34,7 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.players.uci import read_move
 from pipeline_src.project.params import Even, Items, Named, NonNegative, Params, Positive, Text, Whole, build, read_tree
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 
 ALONE = Parallel(workers=1)
 
@@ -188,8 +188,7 @@ def _play(
 ) -> Played:
     """Play the pairs of one match or of many, side by side, and set their status.
 
-    A pair is in its match before the journal has it, so that an interrupt in between loses nothing. A pair whose worker
-    died at each attempt is left out.
+    A pair is in its match before the journal has it, so that an interrupt in between loses nothing.
 
     Args:
         found: the match, or the tournament.

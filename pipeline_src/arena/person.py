@@ -11,9 +11,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.players.player import Player, Position, Thought
-from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import read_psq, write_psq
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records, write_records
 
 PERSON = "person"
 

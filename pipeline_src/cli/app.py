@@ -2,7 +2,7 @@
 
 import typer
 
-from pipeline_src import __version__, interrupts
+from pipeline_src import __version__, processes
 from pipeline_src.cli import games, go, matches, person, project
 from pipeline_src.errors import end_on_interrupt, run_main
 from pipeline_src.games.game import GAMES
@@ -57,9 +57,9 @@ def _options(
 def main() -> None:
     """Entry point of the command."""
     end_on_interrupt(False)
-    interrupts.watch()
+    processes.watch()
     try:
         run_main(app)
     except (Exception, SystemExit) as error:
-        interrupts.leave_after(error)
+        processes.leave_after(error)
         raise

@@ -346,7 +346,7 @@ def add(
     out: Path = Out,
 ) -> None:
     """Add games to a library, as many moves of a corner as it counts. Games that it already has are skipped."""
-    from pipeline_src.records.parquet import each_record
+    from pipeline_src.records.record import each_record
     from pipeline_src.systems.joseki.build import Builder
     from pipeline_src.systems.joseki.library import load, save
 

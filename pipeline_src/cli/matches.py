@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import typer
 
-from pipeline_src import interrupts
+from pipeline_src import processes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -81,7 +81,7 @@ def match(
         openings = "level:4" if game == "gomoku" and board >= LEVEL_FROM else "random:2"
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     parallel = build(Parallel, {"workers": workers, "address": address}, "parallel", "zugwerk match")
-    interrupts.watch(*interrupts.ENDS)
+    processes.watch(*processes.ENDS)
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:
@@ -103,8 +103,8 @@ def _end(found: "Match | Standings", planned: int, games: Path | None, how_far: 
         raise ZugwerkError(f"{len(found.games)} of {planned} games played: {found.unwritten}{kept}")
     if found.status in ("interrupted", "incomplete"):
         again = "; the same command goes on with the rest" if games is not None else ""
-        typer.echo(f"{found.status}{interrupts.by()}{how_far}{again}", err=True)
-        raise typer.Exit(interrupts.status() if found.status == "interrupted" else 1)
+        typer.echo(f"{found.status}{processes.by()}{how_far}{again}", err=True)
+        raise typer.Exit(processes.status() if found.status == "interrupted" else 1)
 
 
 def _read_clock(text: str | None) -> tuple[float, float] | None:
@@ -222,7 +222,7 @@ def tournament(
     wanted, console = read_tournament(file), Console()
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH)
-    interrupts.watch(*interrupts.ENDS)
+    processes.watch(*processes.ENDS)
     live = Live(console=console, transient=True, auto_refresh=False, redirect_stdout=False)
     with live:
         show = (lambda found: live.update(_table(found, "playing"), refresh=True)) if console.is_terminal else None

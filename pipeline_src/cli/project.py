@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline_src import interrupts
+from pipeline_src import processes
 from pipeline_src.errors import ZugwerkError, end_on_interrupt
 from pipeline_src.project.code import this_code
 from pipeline_src.project.profile import profile_names, switch_profile
@@ -183,7 +183,7 @@ def repro(
         with Live(console=console, get_renderable=lines.table, transient=True):
             yield lines
 
-    interrupts.watch(*interrupts.ENDS)
+    processes.watch(*processes.ENDS)
     try:
         outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
     except KeyboardInterrupt as error:

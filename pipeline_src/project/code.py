@@ -31,7 +31,11 @@ from pipeline_src.errors import ZugwerkError
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("pipeline_src", "spiders")
-CHANGE_NO_OUTPUT = frozenset(f"pipeline_src{name}" for name in ("", ".errors", ".orphans", ".project", ".project.code"))
+CHANGE_NO_OUTPUT = frozenset(
+    f"pipeline_src{name}" for name in ("", ".errors", ".processes", ".project", ".project.code")
+)
+    f"pipeline_src{name}" for name in ("", ".errors", ".processes", ".project", ".project.code")
+)
 """Modules that nearly all others import and that affect no result: version, messages, ends of processes, digests.
 
 They and their imports are left out of digests."""

@@ -14,10 +14,10 @@ from pipeline_src import exports
 _MODULES = {
     "GameRecord": "record",
     "read_psq": "psq",
-    "read_records": "parquet",
+    "read_records": "record",
     "read_sgf": "sgf",
     "write_psq": "psq",
-    "write_records": "parquet",
+    "write_records": "record",
     "write_sgf": "sgf",
 }
 __all__ = list(_MODULES)

@@ -23,10 +23,12 @@ from pipeline_src.games.go import MOVES_KEPT, PLY, SIDE, GoState, initial_state,
 from pipeline_src.games.kernels import play
 from pipeline_src.jit import njit
 from pipeline_src.project.code import cache_root
-from pipeline_src.records.parquet import read_table, record_of
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import GameRecord, Reject, read_table, record_of
 from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, parse_sgf, read_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 # Games of Go as streams of changes to a board, and the scan that finds patterns in them.
 #
@@ -227,9 +229,6 @@ def scan(
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
     return Occurrences(*np.ascontiguousarray(rows.T))
 
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 VERSION = 1
 ARCHIVE = ".parquet"

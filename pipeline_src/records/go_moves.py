@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from pipeline_src.games.go import KO, MAX_KOMI, PASSES, SIDE, format_move, initial_state, legal
 from pipeline_src.games.kernels import play
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.record import GameRecord, RecordError
 
 _KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
 

@@ -43,8 +43,7 @@ from pipeline_src.games.gomoku import (
     from_board,
     parse_variant,
 )
-from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.record import GameRecord, RecordError, Winner, shown
 from pipeline_src.records.sgf import decode
 
 _HEAD = re.compile(r"Piskvorky (\d{1,4})x(\d{1,4}), *(\d+):(\d+), *([01])")

@@ -18,13 +18,13 @@ A folder holds ``games-<first gid of the range>.parquet`` files (zstd, rows sort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Result = Literal["won", "lost", "draw", ""]
 
@@ -61,8 +61,10 @@ class RawGame:
         return any(seat.result for seat in self.seats)
 
 
-def schema() -> pa.Schema:
+def schema() -> "pa.Schema":
     """Return the Arrow schema of a shard."""
+    import pyarrow as pa
+
     seat = pa.struct([("plid", pa.int64()), ("name", pa.string()), ("result", pa.string())])
     columns: dict[str, pa.DataType] = {
         "gid": pa.int64(),
@@ -144,6 +146,9 @@ def write_raw(folder: Path | str, games: Iterable[RawGame]) -> int:
 
 
 def _write_shard(path: Path, games: list[RawGame]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     columns: dict[str, list[Any]] = {name: [getattr(g, name) for g in games] for name in schema().names}
     columns["seats"] = [[{"plid": s.plid, "name": s.name, "result": s.result} for s in g.seats] for g in games]
     sink = pa.BufferOutputStream()
@@ -157,6 +162,9 @@ def _write_shard(path: Path, games: list[RawGame]) -> None:
 
 
 def _read_rows(path: Path) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read()

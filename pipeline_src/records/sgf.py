@@ -37,8 +37,7 @@ from pipeline_src.games.go import (
 from pipeline_src.records.go_moves import SgfGame, half_points, read_moves
 from pipeline_src.records.littlegolem.go import read_file
 from pipeline_src.records.littlegolem.text import of_site, whole_text
-from pipeline_src.records.record import GameRecord, Source, Winner
-from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, Source, Winner, shown
 
 # The text of SGF files: bytes are decoded first and then parsed into the trees of their games, of any kind.
 #

@@ -23,8 +23,7 @@ from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.psq import read_rule
-from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, Winner, shown
 from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.interrupts import STOPPABLE
+from pipeline_src.processes import STOPPABLE
 
 if TYPE_CHECKING:
     from pipeline_src.jit import Need

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import record_of
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, record_of
 from pipeline_src.web.choices import analysts, check_player
 from pipeline_src.web.engine import Call, Place, Task, Thought
 from pipeline_src.web.messages import (

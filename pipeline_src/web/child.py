@@ -15,11 +15,11 @@ import numpy as np
 from pipeline_src.arena.runner import stamps_of
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
-from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.session import Search, SearchThread, error_text
+from pipeline_src.processes import end_with_parent
 from pipeline_src.search.limits import Clock, Line, SearchResult
 from pipeline_src.web import calls
 from pipeline_src.web.calls import placed, unit_of, win_rate

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.littlegolem.text import of_site
-from pipeline_src.records.parquet import read_table, record_of
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, read_table, record_of, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 OPEN = 4  # Number of archives kept in memory
 MOST_BYTES = 512 << 20  # Largest size of an archive's file in bytes

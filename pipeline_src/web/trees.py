@@ -19,10 +19,8 @@ from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import format_variant
 from pipeline_src.games.rules import to_play
 from pipeline_src.records.littlegolem.amazons import write_alone
-from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.record import GameRecord, RecordError, shown, write_records
 from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, start_of, word_of
 from pipeline_src.web.engine import Place

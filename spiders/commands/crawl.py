@@ -10,8 +10,8 @@ from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
 
 from pipeline_src.errors import run_main
-from spiders.littlegolem import LittleGolemSpider
 from spiders.live import crawl_system, crawled
+from spiders.spider import LittleGolemSpider
 
 SYSTEMS = crawled()
 

@@ -10,9 +10,7 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.project.params import build
 from pipeline_src.records.crawl_params import QuirkParams
 from spiders.replica.archive import open_archive
-from spiders.replica.quirks import NO_QUIRKS, Moods
-from spiders.replica.routes import API_PREFIX, Routes
-from spiders.replica.server import Server
+from spiders.replica.site import API_PREFIX, NO_QUIRKS, Moods, Routes, Server
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from pipeline_src.arena.result import Sprt
 from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, save_nets
 from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401

@@ -22,8 +22,7 @@ from pipeline_src.arena.runner import BestOf, Board, Event, Pairing, Rules, cros
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 from tests.cli.test_matches import full
 from tests.players.test_programs import SCRIPT

@@ -22,8 +22,7 @@ from pipeline_src import yaml12
 from pipeline_src.arena.result import Standing
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import ladders
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.figures import REGISTRY
 from pipeline_src.systems.joseki.patterns import fingerprint, walk
@@ -414,7 +413,7 @@ HAND = {"unbeaten_vs_hand_table", "cnn_unbeaten_vs_hand_table"}
 
 
 @pytest.fixture
-def play_depth(project, monkeypatch):
+def play_depth(project, monkeypatch):  # noqa: F811 - the fixture
     players = {"cnn": "depth=cnn,model={paper}", "deepening": ""}
     match = PARAMS["depth_match"] | {
         "players": players,

@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.players.packaged import ladders
 from pipeline_src.players.registry import players_of
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from tests.arena import fakes  # noqa: F401 - registers the players
 from tests.cli.conftest import invoke
 from tests.players.test_programs import SCRIPT

@@ -15,8 +15,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players import GOMOKU as PLAYERS
 from pipeline_src.players.player import OneBoard, Options, Player
-from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import fakes  # noqa: F401 - registers the players
 from tests.cli.conftest import invoke

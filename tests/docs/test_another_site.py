@@ -5,7 +5,7 @@ import sys
 from urllib.parse import parse_qs, urlsplit
 
 from pipeline_src.records.littlegolem.amazons import write_record
-from spiders.replica.server import Answer
+from spiders.replica.site import Answer
 from tests.docs.pages import blocks
 from tests.layout.imports import ROOT
 from tests.spiders.sites import crawled, games, run, served, write_params

@@ -27,9 +27,9 @@ from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
 
-from flows import CHECKOUT, publish, serve, targets
-from flows.again import MOST_STARTS
+from flows import CHECKOUT, serve, systems
 from flows.pool import prepare_pool, schedule_nightly
+from flows.runs import MOST_STARTS
 from flows.systems import FLOWS
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
@@ -119,10 +119,10 @@ def test_pushes_to_the_default_remote(checkout: Path) -> None:
 
 
 def test_a_failed_push_is_tried_again_and_fails_the_run(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
+    monkeypatch.setattr(systems, "FIRST_RETRY_S", 0.1)
     tries = []
-    push = publish.push
-    monkeypatch.setattr(publish, "push", lambda *given, **options: (tries.append(given), push(*given, **options)))
+    push = systems.push
+    monkeypatch.setattr(systems, "push", lambda *given, **options: (tries.append(given), push(*given, **options)))
     add_remote(checkout).write_text("no folder")
     with pytest.raises(
         DvcFailedError, match=r"push --with-deps toy_save` failed with status 255; its last lines:\n  \w"
@@ -132,7 +132,7 @@ def test_a_failed_push_is_tried_again_and_fails_the_run(checkout: Path, monkeypa
 
 
 def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
+    monkeypatch.setattr(systems, "FIRST_RETRY_S", 0.1)
     add_stage(checkout, "toy_shaky", "test -e tried || { touch tried; exit 1; }")
     reproduce(["toy_shaky"], checkout=checkout, retries=1)
 
@@ -144,8 +144,8 @@ def test_target_that_timed_out_is_not_retried(checkout: Path, monkeypatch: pytes
         tries.append((target, limit_s))
         raise TimeLimitError("it took too long")
 
-    monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
-    monkeypatch.setattr(targets, "repro", too_long)
+    monkeypatch.setattr(systems, "FIRST_RETRY_S", 0.1)
+    monkeypatch.setattr(systems, "repro", too_long)
     with pytest.raises(TimeLimitError):
         reproduce(["toy_crawl"], checkout=checkout, limit_minutes=5, retries=3)
     assert tries == [("toy_crawl", 300)]

@@ -1,8 +1,12 @@
 """Kernels without reference counts: what would need them is refused, and what is not leaks nothing."""
 
+import contextlib
 import gc
+import io
+import os
 import subprocess
 import sys
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +14,10 @@ import pytest
 from numba.core.errors import NumbaError
 from numba.core.runtime import _nrt_python, rtsys
 
-from pipeline_src.jit import njit
+from pipeline_src.games import gomoku, kernels
+from pipeline_src.jit import Need, Progress, distinct, njit, plainly, ready
 from pipeline_src.jit.parts import MAKES_ARRAYS
+from pipeline_src.project.code import ROOT
 
 
 class Pair(NamedTuple):
@@ -207,3 +213,122 @@ def test_kernels_that_take_records_have_one_name_in_all_processes():
     """Else a kernel on disk may call a part by a name that it does not have, once another process wrote it again."""
     names = [subprocess.check_output([sys.executable, "-c", MANGLED, str(met)], text=True) for met in (0, 3)]
     assert names[0] == names[1]
+
+
+# Kernels compiled ahead: each once, without being run, and reported on stderr where that takes long.
+
+
+def made():
+    @njit
+    def add(a, n):
+        a[0] += n
+        return a[0]
+
+    return add
+
+
+def test_needed_kernels_are_compiled_once_and_not_run():
+    add, a = made(), np.zeros(1)
+    needs = [Need(add, (a, 1)), Need(add, (np.ones(5), 7)), Need(add, (a, 1.5))]
+    assert len(distinct(needs)) == 2
+    assert ready(needs) == 2
+    assert a[0] == 0
+    assert len(add.overloads) == 2
+    add.disable_compile()
+    assert add(a, 3) == 3
+
+
+def test_a_generic_function_means_the_kernel_of_its_argument():
+    state = gomoku.initial_state(5)
+    ready([Need(kernels.play, (state, 0))])
+    kernel = kernels.play.dispatch(type(state))
+    assert distinct([Need(kernels.play, (state, 0))])[0][0] is kernel
+    assert distinct([Need(kernels.play, (state, 0))])[0][1] in kernel.overloads
+
+
+def test_stop_skips_remaining_kernels():
+    add, stopped = made(), threading.Event()
+    stopped.set()
+    ready([Need(add, (np.zeros(1), 1))], stopped)
+    assert not add.overloads
+
+
+def test_missing_kernels_run_as_python_inside_the_block():
+    add, other = made(), made()
+    ready([Need(other, (np.zeros(1), 1))])
+    with plainly():
+        assert add(np.zeros(1), 2) == 2
+        with plainly():
+            pass
+        assert add(np.zeros(1), 2.5) == 2.5
+        assert other(np.zeros(1), 2) == 2
+    assert not add.overloads
+    assert add(np.zeros(1), 2) == 2
+    assert len(add.overloads) == 1
+
+
+def told(kernels, functions=3, seconds=2.0, terminal=False, name=""):
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal
+    progress = Progress(stream)
+    if name:
+        with contextlib.redirect_stderr(stream):
+            progress.speak_as(name)
+    with progress.expecting(kernels):
+        for _ in range(kernels):
+            with progress.kernel():
+                progress._began -= seconds
+                for _ in range(functions):
+                    progress.function()
+    return stream.getvalue()
+
+
+def test_progress_shows_compilation_after_a_second():
+    assert told(31, seconds=0.0) == ""
+    first, last = told(3).splitlines()
+    assert first == "compiling kernels, once: 1 of 3, 1 functions"
+    assert last.startswith("compiled 3 kernels in 6.0 s")
+
+
+def test_terminal_progress_is_a_transient_line():
+    steps = told(2, terminal=True).split("\r")
+    assert "compiling kernels, once: 2 of 2, 6 functions\033[K" in steps
+    assert steps[-1] == "\033[K"
+
+
+def test_progress_of_several_processes_names_each_and_stays():
+    first, last = told(3, terminal=True, name="go").splitlines()
+    assert first == "go: compiling kernels, once: 1 of 3, 1 functions"
+    assert last.startswith("go: compiled 3 kernels in 6.0 s")
+
+
+# numba's own compiler in place of compilation in parts, as with a numba that was never tried.
+
+PLAIN = os.environ | {"ZUGWERK_PLAIN_JIT": "1"}
+TESTS = ("jit/test_needs", "jit/test_atomic", "search/gomoku/test_lanes", "search/gomoku/test_playouts")
+"""With those of one game's rules: what every kernel has in common, in a minute or two."""
+UNTRIED = """
+import sys
+import numba
+numba.__version__ = "1.2.3"
+from pipeline_src.jit import njit
+print(njit(lambda x: x + 1)(1), "pipeline_src.jit.parts" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_kernels_pass_their_tests_without_our_compiler():
+    files = [f"tests/{name}.py" for name in (*TESTS, "games/test_conformance")]
+    words = ["-q", "-m", "not slow", "-k", "gomoku or not test_conformance", *files]
+    done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, env=PLAIN, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize(("asked", "told"), [({}, True), ({"ZUGWERK_PLAIN_JIT": "1"}, False)])
+def test_an_untried_numba_compiles_by_itself_and_is_named(asked, told):
+    env = {name: value for name, value in os.environ.items() if name != "ZUGWERK_PLAIN_JIT"} | asked
+    done = subprocess.run([sys.executable, "-c", UNTRIED], env=env, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["2", "False"]
+    assert done.stderr.startswith("numba 1.2.3 was never tried") if told else not done.stderr
+    assert len(done.stderr.splitlines()) == told

@@ -52,7 +52,7 @@ SHARED_CODE = {
     "pipeline_src.systems.growing_boards.growth": {"growing"},
     "pipeline_src.systems.joseki.library": {"joseki"},
     "pipeline_src.systems.search_depth.net": {"depth"},
-    "spiders.littlegolem": {"amazons"},
+    "spiders.spider": {"amazons"},
 }
 """Systems that run a module; growing boards are Gomoku's game and generations."""
 
@@ -148,7 +148,7 @@ def test_every_stage_watches_its_code():
 
 
 def test_spiders_reach_crawl_and_later_stages():
-    first = running("spiders.littlegolem")
+    first = running("spiders.spider")
     assert first == {"amazons_crawl", "amazons_parse"}
     assert stages(first) == {"amazons_crawl", *AMAZONS_AFTER_CRAWL}
 

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import json
-import logging
 import os
 import shutil
 import subprocess
@@ -17,7 +16,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, each, run_as_they_come, run_tasks, tasks
-from pipeline_src.parallel.crew import ATTEMPTS
+from pipeline_src.parallel import cluster as crew
+from pipeline_src.parallel.cluster import admit, issue, withdraw
 from tests.parallel import worker_tasks
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ SOME = [(7, group) for group in range(6)]
 def cluster(folder, *workers):
     """Start a scheduler, and a worker for each dict of variables; yield the setting, and the scheduler's process."""
     folder.mkdir(exist_ok=True)
-    own = {"PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(ATTEMPTS - 1)}
+    own = {"PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
     begun = []
 
     def start(variables, *words):
@@ -92,12 +92,11 @@ def test_results_are_those_of_one_process(two):
 
 @pytest.mark.slow
 @needs_dask
-def test_only_the_task_of_a_dead_worker_is_retried(two, tmp_path):
-    found = dict(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), number) for number in range(5)], two))
-    assert found == {0: 0, 1: 10, 3: 30, 4: 40}
-    begun = [(tmp_path / str(number)).read_text().count("begun") for number in range(5)]
-    assert begun[1] >= 2
-    assert begun[2] == 2 * ATTEMPTS  # Dask's, and as many alone
+def test_a_dead_worker_costs_its_batch_a_second_try_and_then_the_run(two, tmp_path):
+    found = dict(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), number) for number in (0, 1, 3)], two))
+    assert found == {0: 0, 1: 10, 2: 30}
+    with pytest.raises(ZugwerkError, match=r"died during task 1 of 1.*again.*the cluster"):
+        list(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), 2)], two))
 
 
 @pytest.mark.slow
@@ -142,45 +141,33 @@ def killed_when(true, process, found):
 
 @pytest.mark.slow
 @needs_dask
-def test_a_wrong_worker_is_left_out_and_named(tmp_path, caplog):
-    """One has other sources, one runs tasks in threads, and one has another package of that name."""
-    other = tmp_path / "other"
-    unused = shutil.ignore_patterns("web", "nets", "__pycache__")
-    shutil.copytree(ROOT / "pipeline_src", other / "pipeline_src", ignore=unused)
-    (other / "pipeline_src/more.py").write_text("MORE = 1\n")
-    (tmp_path / "none/pipeline_src").mkdir(parents=True)
-    (tmp_path / "none/pipeline_src/__init__.py").touch()
-    wrong = [{"PYTHONPATH": str(other)}, {"THREADS": "2"}, {"PYTHONPATH": str(tmp_path / "none")}]
-    with cluster(tmp_path / "cluster", {}, *wrong) as (parallel, _), caplog.at_level(logging.WARNING):
-        assert run_tasks(DRAW, SOME, parallel, "test") == [worker_tasks.draw(*task) for task in SOME]
-    said = [record.getMessage() for record in caplog.records if "it is left out" in record.getMessage()]
-    assert len(said) == 3
-    for why in (
-        "the sources of zugwerk are",
-        "runs 2 tasks at a time in threads",
-        "cannot import this version of zugwerk",
-    ):
-        assert sum(why in one for one in said) == 1
-
-
-@pytest.mark.slow
-@needs_dask
-def test_a_cluster_without_a_right_worker_says_why(tmp_path):
-    with (
-        cluster(tmp_path / "cluster", {"THREADS": "2"}) as (parallel, _),
-        pytest.raises(
-            ZugwerkError, match=r"no worker of the cluster can be used: worker .* start it with --nthreads 1"
-        ),
-    ):
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("other", r"the sources of zugwerk are .* restart it"),
+        ("THREADS", r"runs 2 tasks at a time in threads.* --nthreads 1"),
+        ("none", r"cannot import this version of zugwerk .*install it"),
+    ],
+)
+def test_a_wrong_worker_ends_the_run_and_is_named(tmp_path, wrong, why):
+    """It has other sources, runs tasks in threads, or has another package of that name."""
+    package = tmp_path / wrong / "pipeline_src"
+    if wrong == "other":
+        unused = shutil.ignore_patterns("web", "nets", "__pycache__")
+        shutil.copytree(ROOT / "pipeline_src", package, ignore=unused)
+        (package / "more.py").write_text("MORE = 1\n")
+    elif wrong == "none":
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+    variables = {"THREADS": "2"} if wrong == "THREADS" else {"PYTHONPATH": str(package.parent)}
+    with cluster(tmp_path / "cluster", variables) as (parallel, _), pytest.raises(ZugwerkError, match=why):
         run_tasks(DRAW, SOME, parallel, "test")
 
 
 @pytest.mark.slow
 @needs_dask
 def test_a_missing_scheduler_is_named(monkeypatch):
-    from pipeline_src.parallel import dask_crew
-
-    monkeypatch.setattr(dask_crew, "CONNECT_S", 1)
+    monkeypatch.setattr(crew, "CONNECT_S", 1)
     with pytest.raises(ZugwerkError, match=r"no Dask scheduler answers there .*dask scheduler"):
         run_tasks(DRAW, SOME, Parallel(address="tcp://127.0.0.1:9"), "test")
 
@@ -190,3 +177,52 @@ def test_a_missing_package_is_named(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ZugwerkError, match=r"parallel\.address: dask is not installed; pip install 'zugwerk\[cluster"):
         run_tasks(DRAW, SOME, Parallel(address="tcp://127.0.0.1:9"), "test")
+
+
+# Admission of a worker.
+
+
+@pytest.fixture
+def ticket(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(crew, "VISIBLE_S", 0.1)
+    monkeypatch.setattr(crew, "_ADMITTED", set())
+    found = issue()
+    yield found
+    withdraw(found)
+
+
+def refused(ticket):
+    with pytest.raises(ZugwerkError) as error:
+        admit(ticket)
+    return str(error.value)
+
+
+def test_worker_with_same_code_and_folder_is_admitted(ticket, tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    admit(ticket)
+    assert Path.cwd() == tmp_path
+    withdraw(ticket)
+    assert not list((tmp_path / "work").iterdir())
+    admit(ticket)  # looked at once
+
+
+@pytest.mark.parametrize("name", ["Python", "zugwerk", "numba", "distributed"])
+def test_another_version_is_refused(ticket, name):
+    message = refused(ticket._replace(versions={**ticket.versions, name: "9.9"}))
+    assert f"{'the sources of zugwerk are' if name == 'zugwerk' else name + ' is'}" in message
+    assert "9.9 here" in message
+    assert "restart it" in message
+
+
+def test_worker_with_changed_sources_is_refused(ticket, monkeypatch):
+    monkeypatch.setattr(crew, "SOURCES", "0" * 64)
+    assert "were changed after it started" in refused(ticket)
+
+
+def test_a_folder_that_is_not_shared_is_refused(ticket):
+    withdraw(ticket)
+    message = refused(ticket)
+    assert ticket.folder in message
+    assert "file system that all machines share" in message
+    assert "file system" in refused(ticket._replace(folder=str(Path("/no/such/folder"))))

@@ -1,4 +1,3 @@
-import logging
 import os
 import signal
 import subprocess
@@ -12,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline_src.arena.journal import Journal, each_kept
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, each, run_as_they_come, run_tasks
-from pipeline_src.parallel.crew import ATTEMPTS, Batches
-from pipeline_src.parallel.loky_crew import _uninterrupted
-from pipeline_src.parallel.tasks import _crew, nothing
+from pipeline_src.parallel.tasks import Batches, _uninterrupted
 from pipeline_src.project.params import MOST_WORKERS, build
 from tests.parallel import worker_tasks
 
@@ -35,7 +33,7 @@ def test_results_and_their_order_do_not_depend_on_the_workers():
 @settings(max_examples=25)
 @given(st.data())
 def test_any_split_hands_out_each_task_once_in_order(data):
-    """For any durations of batches, deaths of workers and order of results."""
+    """For any durations of batches and order of results."""
     count, together = data.draw(st.integers(0, 200)), data.draw(st.integers(0, 40))
     workers = data.draw(st.integers(1, 300))
     tasks, found = [(number,) for number in range(count)], {}
@@ -46,10 +44,6 @@ def test_any_split_hands_out_each_task_once_in_order(data):
             assert len(running[-1]) == 1 or (together and len(running[-1]) <= -(-count // workers))
             continue
         batch = running.pop(data.draw(st.integers(0, len(running) - 1)))
-        if data.draw(st.integers(0, 9)) == 0:
-            if not batches.split(batch):
-                batches.give_back(batch)
-            continue
         some = batches.done(batch, (data.draw(st.floats(0, 100)), [tasks[index] for index in batch]))
         assert not found.keys() & dict(some).keys()
         found.update(some)
@@ -79,17 +73,6 @@ def test_games_of_a_net_stay_together_while_workers_are_busy():
     assert len(Batches([()] * 100, 40).take(64)) == 2
 
 
-def test_batch_that_kills_its_worker_is_retried_by_task(tmp_path, monkeypatch):
-    tasks = [(str(tmp_path), number) for number in range(5)]
-    function = partial(each, worker_tasks.die_once)
-    crew = _crew(TWO)
-    batches = Batches(tasks, 5)
-    take = batches.take
-    monkeypatch.setattr(batches, "take", lambda _workers: take(1))  # all five at first
-    found = dict(pair for some in crew.run(function, batches, nothing) for pair in some)
-    assert found == {0: 0, 1: 10, 3: 30, 4: 40}
-
-
 def test_no_tasks_and_bad_params():
     assert run_tasks(DRAW, [], Parallel(), "test") == []
     with pytest.raises(ZugwerkError, match="parallel: workers must be at least 1, not 0"):
@@ -98,26 +81,20 @@ def test_no_tasks_and_bad_params():
         build(Parallel, {"backend": "loky"}, "parallel", "params.yaml")
 
 
-def test_only_the_task_of_a_dead_worker_is_retried(tmp_path, caplog):
-    tasks = [(str(tmp_path), number) for number in range(5)]
-    with caplog.at_level(logging.WARNING):
-        found = dict(run_as_they_come(worker_tasks.die_once, tasks, TWO))
-    assert found == {0: 0, 1: 10, 3: 30, 4: 40}
-    begun = [(tmp_path / str(number)).read_text().count("begun") for number in range(5)]
-    assert begun == [1, 2, ATTEMPTS, 1, 1]
-    assert "a worker died during task 3; given up" in caplog.text
+def test_a_dead_worker_ends_the_run_and_the_journal_resumes_it(tmp_path):
+    tasks = {str(number): (str(tmp_path), number) for number in (0, 1, 3, 4)}
+    function = partial(each, worker_tasks.die_once)
+    with Journal(tmp_path / "journal.jsonl", {}) as journal:
+        with pytest.raises(ZugwerkError, match=r"died during task 2 of 4.*again.*parallel\.workers"):
+            each_kept(function, tasks, TWO, "test", journal)
+        assert list(each_kept(function, tasks, TWO, "test", journal)) == [0, 10, 30, 40]
+    before = {key: (tmp_path / key).read_text().count("begun") for key in tasks}
+    assert before["1"] == 2
 
 
-def test_tasks_of_other_workers_continue(tmp_path):
-    run_tasks(partial(each, worker_tasks.slow_once), [(str(tmp_path), 0), (str(tmp_path), 1)], TWO, "test")
-    assert [(tmp_path / name).read_text().count("begun") for name in "01"] == [2, 1]
-
-
-def test_a_task_that_ends_every_worker_is_named(tmp_path):
-    tasks = [(str(tmp_path), number) for number in (0, 2, 3)]
-    with pytest.raises(ZugwerkError, match=r"test: task 2 of 3 \(.*\.die_once\) ended its worker"):
-        run_tasks(partial(each, worker_tasks.die_once), tasks, TWO, "test")
-    assert (tmp_path / "3").exists()
+def test_a_batch_whose_worker_died_is_named():
+    batches = Batches([()] * 9, 4)
+    assert "one of tasks 3 to 5 of 9" in str(batches.died([2, 3, 4]))
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, ZugwerkError), (0, KeyError)])

@@ -24,19 +24,6 @@ def die_once(folder, number):
     return number * 10
 
 
-def slow_once(folder, number):
-    """Number 0 costs its worker while number 1 is under way elsewhere."""
-    mark = Path(folder) / str(number)
-    with mark.open("a") as file:
-        file.write("begun\n")
-    if number == 0 and mark.read_text().count("begun") == 1:
-        while not (Path(folder) / "1").exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(0.5)
-    return os.getpid()
-
-
 def fail(number):
     raise (ZugwerkError if number else KeyError)(f"task {number}")
 

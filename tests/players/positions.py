@@ -5,7 +5,7 @@ import torch
 
 from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.systems.amazons_net.build import build_dataset, read_games
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, ResidualConfig, ResidualNets
 from pipeline_src.systems.amazons_net.samples import open_dataset

@@ -158,5 +158,5 @@ def test_the_same_sources_give_the_same_wheel_and_sdist(tmp_path):
         *sources,
         *(f"pipeline_src/checkout/{name}" for name in sources),
     }, "a wheel made from the sdist would lack these"
-    assert {"pipeline_src/checkout/dvc.yaml", "flows/systems.py", "spiders/littlegolem.py"} <= names
+    assert {"pipeline_src/checkout/dvc.yaml", "flows/systems.py", "spiders/spider.py"} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/")) or ".pyc" in name]

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.records.rejects import Reject
+from pipeline_src.records.record import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_games import parse_games
 

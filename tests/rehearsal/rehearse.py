@@ -17,10 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pipeline_src import yaml12
-from spiders.replica.routes import API_PREFIX
-from tests.rehearsal.played import action
-from tests.rehearsal.server import Trap, serving
-from tests.rehearsal.site import AMBIGUOUS, Site
+from spiders.replica.site import API_PREFIX
+from tests.rehearsal.server import AMBIGUOUS, Site, Trap, action, serving
 
 ROOT = Path(__file__).parents[2]
 HOST = "games.example"
@@ -254,8 +252,8 @@ def asked_twice(asked, stored):
 
 def results(rehearsal):
     """The figures, and the rows of the table."""
-    from pipeline_src.records.parquet import read_records
     from pipeline_src.records.raw import read_raw
+    from pipeline_src.records.record import read_records
 
     folder, site, asked = rehearsal.folder, rehearsal.site, rehearsal.asked
     raw = {game.gid: game for game in read_raw(folder / "artifacts/raw/amazons/pages")}

@@ -101,9 +101,9 @@ def _arguments(thing: Any) -> str:
 
 
 def _columns() -> Iterator[str]:
-    from pipeline_src.records import parquet, raw, rejects
+    from pipeline_src.records import raw, record
 
-    for name, schema in (("games", parquet.schema()), ("pages", raw.schema()), ("rejects", rejects.schema())):
+    for name, schema in (("games", record.schema()), ("pages", raw.schema()), ("rejects", record.rejects_schema())):
         yield from (f"column {name}.{field.name} {field.type}" for field in schema)
 
 

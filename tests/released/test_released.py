@@ -12,7 +12,7 @@ import torch
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.gomoku_zero.models import load_model
 from pipeline_src.systems.joseki.library import load

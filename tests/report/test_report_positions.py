@@ -9,8 +9,7 @@ import torch
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.records.parquet import read_records, write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records, write_records
 from pipeline_src.report import boards as stage
 from pipeline_src.report.examples import POSITIONS, read_examples
 from pipeline_src.report.page import examples

@@ -12,12 +12,10 @@ from pathlib import Path
 
 from pipeline_src import yaml12
 from pipeline_src.records.crawl_params import QuirkParams
-from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import read_raw
+from pipeline_src.records.record import write_records
 from spiders.replica.archive import open_archive
-from spiders.replica.quirks import NO_QUIRKS, Moods
-from spiders.replica.routes import API_PREFIX, Routes
-from spiders.replica.server import Server
+from spiders.replica.site import API_PREFIX, NO_QUIRKS, Moods, Routes, Server
 from tests.records.amazons_games import random_game, record_of
 from tests.run_stage import stage_command
 from tests.starts import Start
@@ -31,7 +29,7 @@ STAGE = stage_command("systems.amazons_net.records:crawl")
 CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
 CRAWLING = (
     *("pipeline_src.cli.app", "pipeline_src.systems.amazons_net.params", "pipeline_src.systems.joseki.params"),
-    *(f"spiders.{name}" for name in ("live", "crawl", "running", "manners", "retrying", "settings")),
+    *(f"spiders.{name}" for name in ("live", "crawl", "running", "settings")),
     *("tldextract", "aiohttp.web", "scrapy.pqueues", "scrapy.squeues", "scrapy.spidermiddlewares.depth"),
     *(f"scrapy.extensions.{name}" for name in ("feedexport", "throttle", "telnet")),
     *(f"scrapy.core.downloader.{name}" for name in ("contextfactory", "handlers.http11")),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.records.littlegolem.amazons import write_record
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from tests.spiders.sites import (
     ARCHIVE,
     LIVE,

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from pipeline_src.records.littlegolem.amazons import write_record
-from spiders.replica.routes import Routes
-from spiders.replica.server import Answer
+from spiders.replica.site import Answer, Routes
 from spiders.store import Store
 from tests.spiders.sites import (
     CRAWL,

@@ -1,17 +1,25 @@
+"""TODO."""
+
+import asyncio
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.records.raw import Seat, read_raw, write_raw
+from pipeline_src.records.raw import RawGame, Seat, read_raw, write_raw
 from spiders.pages import (
+    GameList,
     PageError,
     Row,
     check_record,
     first_json,
     games_of,
+    has_record,
+    match_records,
+    merge,
     read_api_games,
     read_game_list,
     read_players,
@@ -168,3 +176,101 @@ def test_lone_surrogates_in_json_names_are_replaced(tmp_path):
 def test_count_of_thousands_of_digits_is_ignored():
     row = NEW_ROW.replace(">20&nbsp;<", f">{'9' * 5000}<")
     assert read_game_list(listing(row), 5).rows[0].plies == -1
+
+
+def match(listed, bodies):
+    return asyncio.run(match_records(listed, bodies))
+
+
+def record(first, second, plies, resigned=False):
+    nodes = "".join(f";{'WB'[i % 2]}[a1-a2/a1]" for i in range(plies))
+    end = f";{'WB'[plies % 2]}[resign]" if resigned else ""
+    return f"(;EV[null]PB[{first}]PW[{second}]SO[http://www.littlegolem.com]{nodes}{end})".encode("latin-1", "replace")
+
+
+def rows(*of):
+    return GameList(1, "me ★", tuple(Row(gid, name, "", plies, "won") for gid, name, plies in of))
+
+
+def test_unique_games_are_matched_and_others_left():
+    listed = rows((1, "ann", 10), (2, "ann", 12), (3, "bob", 10), (4, "bob", 10))
+    bodies = [
+        record("me ★", "bob", 10),
+        record("ann", "me ★", 12),
+        record("bob", "me ★", 10),
+        record("me ★", "ann", 10),
+    ]
+    assert match(listed, bodies) == {1: bodies[3], 2: bodies[1]}
+
+
+def test_names_outside_latin_1_or_unescaped_are_matched():
+    listed = rows((1, "安 x", 3), (2, "lazy\\player", 4), (3, "Shumacher;]", 5))
+    bodies = [record("安 x", "me ★", 3), record("lazy\\player", "me ★", 4), record("me ★", "Shumacher;]", 5)]
+    assert match(listed, bodies) == dict(enumerate(bodies, 1))
+
+
+@pytest.mark.parametrize("counted", [0, 1])
+def test_resignations_may_count_as_plies_or_not(counted):
+    listed = rows((1, "ann", 10 + counted), (2, "ann", 20))
+    bodies = [record("me ★", "ann", 10, resigned=True), record("ann", "me ★", 20)]
+    assert match(listed, bodies) == {1: bodies[0], 2: bodies[1]}
+
+
+def test_page_lacking_a_game_gives_no_match_for_opponent():
+    """Else a record of 11 nodes might be given to the game of 11 plies, being that of 10 plies and a resignation."""
+    listed = rows((1, "ann", 10), (2, "ann", 11), (3, "bob", 5))
+    bodies = [record("me ★", "ann", 10, resigned=True), record("bob", "me ★", 5)]
+    assert match(listed, bodies) == {3: bodies[1]}
+
+
+def test_strangers_and_rubbish_match_nothing():
+    assert match(rows((1, "ann", 2)), [record("ann", "zoe", 2), b"<html>", b"", b"(;EV["]) == {}
+
+
+def test_a_list_that_shows_no_plies_matches_nothing():
+    assert match(rows((1, "ann", -1)), [record("ann", "me ★", 2)]) == {}
+
+
+def test_opponent_with_a_game_in_progress_is_not_matched():
+    """It may have grown since the list came: 11 plies then, 12 now, where another game has 12, and a third 11."""
+    listed = rows((1, "ann", 12), (2, "ann", 11), (3, "bob", 5))
+    going = replace(listed, rows=(*listed.rows, Row(4, "ann", "", 10, "")))
+    bodies = [record("me ★", "ann", plies, resigned=plies < 12) for plies in (12, 10, 11)] + [record("bob", "me ★", 5)]
+    assert match(going, bodies) == {3: bodies[3]}
+
+
+EMPTY = RawGame(7, "", -1, b"")
+OF_ONE = replace(EMPTY, variant="Cross", seats=(Seat(9, "ann", "won"),))
+OF_OTHER = replace(EMPTY, seats=(Seat(4, "bob", "lost"),))
+OF_API = replace(EMPTY, variant="CROSS", order_known=True, seats=(Seat(9, "ann b", "won"), Seat(4, "bob", "lost")))
+
+
+def test_two_lists_make_two_seats_by_plid_whatever_the_order():
+    merged = merge(OF_ONE, OF_OTHER)
+    assert merged.seats == (*OF_OTHER.seats, *OF_ONE.seats)
+    assert merged.variant == "Cross"
+    assert merge(OF_OTHER, OF_ONE) == merged
+
+
+def test_api_order_wins_and_first_name_is_kept():
+    for merged in (merge(OF_ONE, OF_API), merge(merge(OF_ONE, OF_OTHER), OF_API)):
+        assert merged.order_known
+        assert merged.seats == (Seat(9, "ann", "won"), Seat(4, "bob", "lost"))
+    assert merge(OF_API, merge(OF_ONE, OF_OTHER)).seats == OF_API.seats
+
+
+def test_a_later_result_counts():
+    running = replace(OF_ONE, seats=(Seat(9, "ann", ""),))
+    assert not running.finished
+    assert merge(running, OF_ONE).finished
+    assert merge(OF_ONE, running) == OF_ONE
+
+
+def test_the_record_stays():
+    stored = replace(OF_ONE, status=200, body=b"(;)", path="/p")
+    assert merge(stored, OF_OTHER).body == b"(;)"
+    assert has_record(stored)
+    assert has_record(replace(stored, status=0))
+    assert not has_record(replace(stored, status=500))
+    assert not has_record(replace(stored, body=b"<html>"))
+    assert not has_record(EMPTY)

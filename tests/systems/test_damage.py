@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.stage import main_of
 from pipeline_src.systems.amazons_net import build
 from pipeline_src.systems.amazons_net.forward import export_nets

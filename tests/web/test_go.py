@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline_src.records.go_index import default_path
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.systems.joseki.library import save
 from pipeline_src.systems.joseki.patterns import pattern_code
 from pipeline_src.systems.joseki.recommend import SharedCodes, state_window

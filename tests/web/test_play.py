@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.packaged import ladders
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.web import play as page
 from pipeline_src.web import session
 from pipeline_src.web.app import create_app

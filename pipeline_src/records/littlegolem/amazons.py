@@ -17,18 +17,22 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import AmazonsState, initial_state, replay
 from pipeline_src.games.stones import MoveTextError
-from pipeline_src.records.littlegolem.result import (
+from pipeline_src.records.littlegolem.text import (
     EVIDENCE,
     Evidence,
+    Node,
+    ParsedRecord,
     find_winner,
+    join_text,
     match_players,
+    only_text,
+    parse_text,
     source_of,
+    split_records,
     the_record,
 )
-from pipeline_src.records.littlegolem.text import Node, ParsedRecord, join_text, only_text, parse_text, split_records
 from pipeline_src.records.raw import RawGame
-from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
-from pipeline_src.records.rejects import REASONS, Reason, RecordError, Reject, shown
+from pipeline_src.records.record import REASONS, SOURCES, GameRecord, Reason, RecordError, Reject, Source, Winner, shown
 
 __all__ = [
     "AmazonsGame",

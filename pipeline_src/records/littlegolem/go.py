@@ -12,17 +12,20 @@ from dataclasses import replace
 
 from pipeline_src.games.go import FIRST, LETTERS, MAX_SIDE, MIN_SIDE, SECOND, format_variant
 from pipeline_src.records.go_moves import GoMoves, SgfGame, half_points, read_moves
-from pipeline_src.records.littlegolem.result import Players, match_players, said_of, source_of, the_record
 from pipeline_src.records.littlegolem.text import (
     Node,
     ParsedRecord,
+    Players,
     join_stones,
+    match_players,
     only_text,
+    said_of,
+    source_of,
     split_file,
+    the_record,
 )
 from pipeline_src.records.raw import RawGame
-from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, Winner, shown
 
 _SIZE = re.compile(rb"\bSZ\[(\d{1,2})\]")
 _POINT = re.compile(r"[a-y]{2}")

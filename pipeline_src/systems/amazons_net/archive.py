@@ -20,8 +20,7 @@ from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.systems.amazons_net.params import AmazonsArchive
 
 OUT = "artifacts/raw/amazons/archive.parquet"

@@ -10,8 +10,7 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons import BLACK, EMPTY, WHITE, move, replay
 from pipeline_src.games.rules import to_play
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records
 from pipeline_src.report.examples import (
     PLAYED_BY,
     SIDES,

@@ -45,11 +45,9 @@ from pipeline_src.learning.arrays import (
     choose_samples,
     room,
 )
-from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
-from pipeline_src.learning.symmetry import COUNT
+from pipeline_src.learning.symmetry import COUNT, canonical, piece_keys, start_forms, toggle
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import read_batches
-from pipeline_src.records.record import SOURCES
+from pipeline_src.records.record import SOURCES, read_batches
 from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
 from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples
 from pipeline_src.systems.amazons_net.samples import ARROW as ARROW_SAMPLE
@@ -84,7 +82,7 @@ class Archive(NamedTuple):
 def read_games(
     path: Path | str, size: int, variants: Sequence[str], teachers: str = "", folder: Path | None = None
 ) -> Archive:
-    """Read the games of one board size and of some variants from an archive (`pipeline_src.records.parquet`).
+    """Read the games of one board size and of some variants from an archive (`pipeline_src.records.record`).
 
     ``teachers`` is a regular expression that the names of the players to learn from match somewhere; ``folder``, for
     the turns, as for `room`.

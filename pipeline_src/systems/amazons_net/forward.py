@@ -11,8 +11,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pipeline_src.games import amazons
 from pipeline_src.jit import Need
-from pipeline_src.learning.onnx_graph import OnnxGraph, array_of
-from pipeline_src.learning.torch_state import number_format, torch_threads
+from pipeline_src.learning.torch_state import OnnxGraph, array_of, number_format, torch_threads
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     ArrowAnswer,

@@ -14,9 +14,9 @@ from tqdm import tqdm
 from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.crawl_params import RequestLimits
 from pipeline_src.records.littlegolem.amazons import GameCounts, Kept, Usable, read_game
-from pipeline_src.records.littlegolem.result import source_of
+from pipeline_src.records.littlegolem.text import source_of
 from pipeline_src.records.raw import read_raw
-from pipeline_src.records.rejects import Reject, sort_results
+from pipeline_src.records.record import Reject, sort_results
 from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams, AmazonsParseParams
 
 ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")

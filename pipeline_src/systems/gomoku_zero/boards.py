@@ -9,8 +9,7 @@ import numpy as np
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import GomokuState
 from pipeline_src.project.params import load_part, load_value
-from pipeline_src.records.parquet import read_records
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, read_records
 from pipeline_src.report.examples import (
     SIDES,
     Draw,

@@ -21,7 +21,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import FILES
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_part, load_value
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 from pipeline_src.systems.gomoku_zero.params import (
     BEST,

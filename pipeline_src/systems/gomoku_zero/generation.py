@@ -23,8 +23,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.record import GameRecord, Winner, write_records
 from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.models import load_start, save_model

@@ -20,8 +20,7 @@ from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
-from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
-from pipeline_src.learning.torch_state import save_torch, torch_threads
+from pipeline_src.learning.torch_state import OnnxGraph, array_of, save_torch, scale_and_shift, torch_threads
 from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
 from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.nets import (
@@ -39,8 +38,9 @@ from pipeline_src.systems.gomoku_zero.nets import (
 )
 from pipeline_src.systems.gomoku_zero.params import GomokuNet, StartModel
 
-if TYPE_CHECKING:  # it opens the models
+if TYPE_CHECKING:
     from pipeline_src.systems.gomoku_zero.evaluator import Answer, Planes
+
 
 ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet

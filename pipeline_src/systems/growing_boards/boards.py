@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline_src.project.params import load_value
 from pipeline_src.project.systems import PlyShown
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.report.examples import Draw, Example, check_model, draw_game, within
 from pipeline_src.systems.gomoku_zero.boards import HEADLINE, example_of, panel_of, searched, state_of
 from pipeline_src.systems.gomoku_zero.player import ZeroView

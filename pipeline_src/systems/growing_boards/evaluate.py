@@ -11,7 +11,7 @@ from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
 from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingEvaluateParams, read_boards

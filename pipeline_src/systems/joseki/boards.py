@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src.games.go import SIDE, initial_state, play_actions
 from pipeline_src.games.rules import copy_state
 from pipeline_src.project.systems import PlyShown
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.report.examples import (
     SIDES,
     Candidate,

@@ -20,8 +20,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.arrays import ByHash, DiskRows, count_different, room
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import each_record, read_batches
-from pipeline_src.records.record import SOURCES, GameRecord
+from pipeline_src.records.record import SOURCES, GameRecord, each_record, read_batches
 from pipeline_src.systems.joseki.library import (
     NO_GAME,
     SAMPLES,

@@ -12,7 +12,7 @@ from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.crawl_params import GamesParams, RequestLimits
 from pipeline_src.systems.joseki.params import JosekiCrawlParams
 from spiders.crawl import bring_games
-from spiders.replica.quirks import NO_QUIRKS
+from spiders.replica.site import NO_QUIRKS
 
 PAGES = Path("artifacts/raw/joseki/pages")
 WORK = Path("work/joseki_crawl")

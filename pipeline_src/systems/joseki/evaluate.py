@@ -20,8 +20,7 @@ from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go import initial_state, play_actions
 from pipeline_src.games.rules import copy_state
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.parquet import each_record
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import GameRecord, each_record
 from pipeline_src.systems.joseki.build import build_library
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.params import JosekiBuildParams, JosekiEvaluateParams

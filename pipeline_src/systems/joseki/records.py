@@ -25,8 +25,7 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.raw import list_shards, read_raw
-from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
-from pipeline_src.records.rejects import REASONS, Reason, Reject, sort_results
+from pipeline_src.records.record import REASONS, SOURCES, GameRecord, Reason, Reject, Source, Winner, sort_results
 from pipeline_src.records.sgf import parse_sgf, read_files
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames
 

@@ -1,4 +1,7 @@
+"""TODO."""
+
 import gzip
+import itertools
 import json
 import random
 
@@ -6,11 +9,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pipeline_src.games import go
+from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.littlegolem.text import (
     Node,
+    ParsedRecord,
     decode,
+    find_winner,
     is_empty,
     join_text,
+    match_players,
     only_text,
     parse_text,
     pick_legal,
@@ -18,7 +26,8 @@ from pipeline_src.records.littlegolem.text import (
     split_file,
     split_records,
 )
-from pipeline_src.records.rejects import RecordError
+from pipeline_src.records.raw import RawGame, Seat
+from pipeline_src.records.record import RecordError, Reject
 from tests.records.amazons_games import DATA, HEADER, needs_data
 
 
@@ -290,3 +299,207 @@ def test_hostile_bodies_take_linear_time(unit, head):
     assert len(getattr(read_or_reason(body), "detail", "")) < 120
     assert sum(map(len, split_records(body))) <= len(body)
     assert sum(map(len, split_file(body))) <= len(body)
+
+
+ANN, BOB = Seat(7, "ann", "won"), Seat(3, "bob", "lost")
+
+
+def match(seats, pb="ann", pw="bob", order_known=False):
+    raw = RawGame(1, "/servlet/sgf/1/game1.txt", 200, b"", order_known=order_known, seats=tuple(seats))
+    return raw, match_players(raw, ParsedRecord({"PB": pb, "PW": pw}, (), ""))
+
+
+def plids(players):
+    return tuple(seat.plid if seat else 0 for seat in players[:2])
+
+
+@pytest.mark.parametrize(
+    ("seats", "pb", "pw", "expected", "evidence"),
+    [
+        ([BOB, ANN], "ann", "bob", (7, 3), "names"),
+        ([BOB, ANN], "bob", "ann", (3, 7), "names"),
+        ([ANN], "ann", "bob", (7, 0), "names"),
+        ([ANN], "bob", "ann", (0, 7), "names"),
+        ([BOB, ANN], "ann", "renamed", (7, 3), "names"),
+        ([BOB, ANN], "renamed", "ann", (3, 7), "names"),
+        ([BOB, ANN], "these", "those", (0, 0), "names"),
+        ([BOB, ANN], "xxx", "xxx", (0, 0), "names"),
+        ([BOB, ANN], "ann", "ann", (0, 0), "names"),
+        ([ANN, Seat(9, "ann", "lost")], "ann", "bob", (0, 0), "names"),
+        ([], "ann", "bob", (0, 0), "names"),
+        ([Seat(5, "ivy \u2605", "won")], "ivy ?", "bob", (5, 0), "names"),
+        ([Seat(5, "J\xf6rg\xa0", "won")], "bob", "J\xf6rg", (0, 5), "names"),
+        ([ANN, BOB], "ann", "bob", (7, 3), "order"),
+        ([ANN, BOB], "renamed", "too", (7, 3), "order"),
+        ([ANN, BOB], "xxx", "xxx", (7, 3), "order"),
+        ([ANN, BOB], "ann", "ann", (7, 3), "order"),
+        ([ANN], "", "", (7, 0), "order"),
+    ],
+)
+def test_players(seats, pb, pw, expected, evidence):
+    _, players = match(seats, pb, pw, order_known=evidence == "order")
+    assert plids(players) == expected
+    assert players.evidence == evidence
+
+
+@pytest.mark.parametrize(
+    ("seats", "order_known", "message"),
+    [
+        ([BOB, ANN], True, "one order"),
+        ([BOB], True, "one order"),
+        ([Seat(4, "renamed", "won"), ANN], True, "one order"),
+        ([ANN, BOB, ANN], False, "3 players"),
+        ([ANN, BOB, BOB], True, "3 players"),
+    ],
+)
+def test_players_that_contradict(seats, order_known, message):
+    with pytest.raises(RecordError, match=message) as caught:
+        match(seats, order_known=order_known)
+    assert caught.value.reason == "contradiction"
+
+
+def by_hand(first_said, second_said, of_record):
+    """The rule as a table, for two players whose seats are known."""
+    if "draw" in (first_said, second_said) or first_said == second_said != "":
+        return "contradiction"
+    of_lists = {("won", ""), ("won", "lost"), ("", "lost")}
+    lists = "first" if (first_said, second_said) in of_lists else "second" if first_said or second_said else None
+    if lists and of_record and lists != of_record:
+        return "contradiction"
+    return lists or of_record or "unfinished"
+
+
+@pytest.mark.parametrize("resigned", [True, False])
+@pytest.mark.parametrize("order_known", [True, False])
+def test_winner_of_every_combination(order_known, resigned):
+    results = ("won", "lost", "draw", "")
+    for first_said, second_said, of_record in itertools.product(results, results, ("first", "second", None)):
+        seats = [Seat(7, "ann", first_said), Seat(3, "bob", second_said)]
+        raw, players = match(seats if order_known else seats[::-1], order_known=order_known)
+        expected = by_hand(first_said, second_said, of_record)
+        if expected in ("contradiction", "unfinished"):
+            with pytest.raises(RecordError) as caught:
+                find_winner(raw, players, 40, resigned, of_record)
+            assert caught.value.reason == expected
+        else:
+            outcome = find_winner(raw, players, 40, resigned, of_record)
+            own = "resignation" if resigned else "position"
+            assert outcome == (expected, own if of_record else "order" if order_known else "names")
+
+
+@pytest.mark.parametrize(("plies", "winner"), [(41, "first"), (40, "second")])
+def test_last_mover_won_where_players_cannot_be_matched(plies, winner):
+    raw, players = match([BOB, ANN], "these", "those")
+    assert find_winner(raw, players, plies, False, None) == (winner, "last_mover")
+    assert find_winner(raw, players, plies, True, "first") == ("first", "resignation")
+
+
+def test_game_in_progress_is_unfinished():
+    raw, players = match([Seat(7, "ann", ""), Seat(3, "bob", "")])
+    with pytest.raises(RecordError, match="no result") as caught:
+        find_winner(raw, players, 12, False, None)
+    assert (caught.value.reason, caught.value.ply) == ("unfinished", 12)
+
+
+# Texts as the site writes them, names and moves made up.
+
+HEAD = "(;FF[4]EV[null]PB[ann]PW[bob]KM[6.5]SZ[19]SO[http://www.littlegolem.com]"
+HANDICAP = (
+    "(;FF[4]EV[go19.mc.2010.mar.1.21]PB[ann]PW[bob]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[3]AB[pd]AB[dp]AB[pp]"
+)
+
+
+def raw(text, *, results=(), status=200, engine=False):
+    seats = tuple(Seat(10 + i, name, result) for i, (name, result) in enumerate(results))
+    body = text if isinstance(text, bytes) else text.encode("latin-1")
+    return RawGame(7, "/servlet/sgf/7/game7.txt", status, body, "DEFAULT", seats=seats, engine=engine)
+
+
+def points(record):
+    return [go.format_move(action) for action in record.actions]
+
+
+def test_a_game_with_its_result_from_the_lists():
+    game = read_go(raw(f"{HEAD};B[pd];W[pp];B[tt];W[tt];B[tt])", results=[("ann", "lost"), ("bob", "won")]))
+    record = game.record
+    assert points(record) == ["Q16", "Q4", "pass", "pass"]
+    assert (record.winner, record.resigned, record.variant, record.event) == ("second", False, "komi-6.5", "")
+    assert (record.source, record.gid, record.first_plid, record.second_plid) == ("littlegolem", 7, 10, 11)
+    assert game.cut == 1
+    assert game.name == "/servlet/sgf/7/game7.txt"
+
+
+def test_handicap_stones_as_separate_properties():
+    record = read_go(raw(f"{HANDICAP};W[fq];B[fp])")).record
+    assert record.variant == "komi-0.5/handicap-3:pd,dp,pp"
+    assert points(record) == ["F3", "F4"]
+    assert record.event == "go19.mc.2010.mar.1.21"
+    assert read_go(raw(f"{HANDICAP.replace('HA[3]', 'HA[1]').split('AB')[0]}AB[pd];W[fq])")).record.variant == (
+        "komi-0.5/handicap-1:pd"
+    )
+
+
+def test_a_komi_that_is_not_stated_is_unknown():
+    assert "KM[6.5]" in HEAD
+    for komi in ("", "KM[]", "KM[lots]"):
+        assert read_go(raw(f"{HEAD.replace('KM[6.5]', komi)};B[pd])")).record.variant == "komi-unknown"
+
+
+def test_another_record_on_the_same_line_is_several():
+    reject = read_go(raw(f"{HEAD};B[pd]){HEAD};B[dd])"))
+    assert (reject.reason, reject.detail) == ("several_records", "another record follows the first")
+    assert points(read_go(raw(f"{HEAD};B[pd])(;)")).record) == ["Q16"]
+
+
+def test_names_that_are_not_escaped():
+    text = HEAD.replace("ann", "lazy\\player").replace("bob", "x;]")
+    record = read_go(raw(f"{text};B[pd];W[pp])", results=[("lazy\\player", "won")])).record
+    assert (record.first_name, record.second_name, record.winner) == ("lazy\\player", "x;]", "first")
+
+
+def test_resignation_gives_the_winner():
+    game = read_go(raw(f"{HEAD};B[pd];W[pp];B[resign])"))
+    assert (game.record.winner, game.record.resigned, len(game.record.actions)) == ("second", True, 2)
+    agreed = read_go(raw(f"{HEAD};B[pd];W[resign])", results=[("ann", "won"), ("bob", "lost")]))
+    assert agreed.record.winner == "first"
+
+
+def test_winner_is_unknown_where_no_source_states_it():
+    assert read_go(raw(f"{HEAD};B[pd];W[pp])")).record.winner is None
+    assert read_go(raw(f"{HEAD};B[pd];W[pp])", results=[("ann", "draw"), ("bob", "draw")])).record.winner == "draw"
+
+
+def test_who_played():
+    text = f"{HEAD};B[pd];W[pp])"
+    assert read_go(raw(text, engine=True)).record.source == "engine"
+    assert read_go(raw(text, status=0)).record.source == "file"
+
+
+def test_agreeing_on_the_score_is_no_move():
+    game = read_go(raw(f"{HEAD};B[pd];W[pass];B[pass];W[scorefe];B[accept])"))
+    assert points(game.record) == ["Q16", "pass", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason", "ply"),
+    [
+        (f"{HEAD};B[pd])", {"status": 500}, "http_status", -1),
+        ("", {}, "empty", -1),
+        ("<html><body>error</body></html>", {}, "bad_text", -1),
+        (f"{HEAD};B[pd];W[pp]", {}, "bad_text", 2),
+        (f"{HEAD};B[pd];W[zz])", {}, "bad_text", 1),
+        (f"{HEAD};B[j10];W[j9l11])", {}, "bad_text", 0),
+        (f"{HEAD};B[pd];R[pp])", {}, "other_game", 1),
+        (HEAD.replace("SZ[19]", "SZ[9]") + ";B[cc])", {}, "other_variant", -1),
+        (f"{HEAD};B[pd];W[pp];B[pd])", {}, "illegal_move", 2),
+        (f"{HANDICAP};W[pd])", {}, "illegal_move", 0),
+        (HANDICAP.replace("AB[dp]", "AB[pd]") + ";W[fq])", {}, "bad_text", 0),
+        (f"{HEAD};B[pd])\n\n{HEAD};B[dd])", {}, "several_records", -1),
+        (f"{HEAD};B[pd];W[resign])", {"results": [("ann", "lost"), ("bob", "won")]}, "contradiction", -1),
+        (f"{HEAD};B[pd];W[pp])", {"results": [("ann", "won"), ("bob", "won")]}, "contradiction", -1),
+    ],
+)
+def test_unusable_records_are_named(text, options, reason, ply):
+    reject = read_go(raw(text, **options))
+    assert isinstance(reject, Reject)
+    assert (reject.gid, reject.reason, reject.ply) == (7, reason, ply)

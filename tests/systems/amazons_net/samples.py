@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.systems.amazons_net.build import build_dataset, read_games
 from pipeline_src.systems.amazons_net.losses import MODELS
 from pipeline_src.systems.amazons_net.params import section_of

@@ -13,8 +13,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.project.profile import profile_names
 from pipeline_src.records.littlegolem.amazons import write_record
-from pipeline_src.records.parquet import read_records
 from pipeline_src.records.raw import RawGame, Seat, list_shards, write_raw
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.amazons_net import archive, match, records
 from pipeline_src.systems.amazons_net.declaration import departures, printed_words
 from pipeline_src.systems.amazons_net.nets import save_nets

@@ -12,7 +12,7 @@ from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.gomoku_zero import evaluate as event
 from pipeline_src.systems.gomoku_zero import evaluate as stage
 from pipeline_src.systems.gomoku_zero.params import GomokuOpenings, data_words, origin_words, wanted

@@ -17,7 +17,7 @@ from pipeline_src.files import read_json, read_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.gomoku_zero import generation
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start

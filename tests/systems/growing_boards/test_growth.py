@@ -12,7 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig, UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.params import setting_for

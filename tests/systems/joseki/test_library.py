@@ -18,7 +18,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go import STANDARD_KOMI, format_variant
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import write_records
 from pipeline_src.report.figures import REGISTRY
 from pipeline_src.systems.joseki import build, evaluate
 from pipeline_src.systems.joseki.build import Builder, merge, tally

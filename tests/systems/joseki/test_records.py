@@ -12,7 +12,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import read_records
 from pipeline_src.systems.joseki import records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
 from tests.run_stage import check_kill, stage_command

@@ -1,4 +1,8 @@
+"""TODO."""
+
 import contextlib
+import copy
+import math
 import os
 import subprocess
 import sys
@@ -14,10 +18,12 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
-from pipeline_src.learning.fit import Share, share, summed, trainer_options
+from pipeline_src.learning.fit import Share, rate_factor, share, summed, trainer_options
+from pipeline_src.learning.torch_state import SameConv2d, dense
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
 from pipeline_src.systems.amazons_net import train as amazons_train
+from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
 from pipeline_src.systems.gomoku_zero.generation import run_generation
@@ -211,3 +217,143 @@ def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path, monkeypatch
         load_depth_net(folder / "artifacts/models/depth/none/model.pt")
     assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding
     assert found[1]["validation_accuracy"] == pytest.approx(found[0]["validation_accuracy"], abs=0.05)
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_rises_then_falls(schedule):
+    factors = [rate_factor(schedule, step, 110, 10 / 110) for step in range(111)]
+    assert factors[:10] == pytest.approx([(step + 1) / 11 for step in range(10)])
+    assert factors[10] == 1
+    assert factors[60] == pytest.approx(0.5)
+    assert factors[110] == pytest.approx(0)
+    assert factors[10:] == sorted(factors[10:], reverse=True)
+
+
+def test_without_warmup_it_starts_at_the_top():
+    assert rate_factor("linear", 0, 5, 0.0) == 1
+
+
+LR, RHO, MU, EPS = 0.01, 0.8, 0.7, 1e-3
+
+
+def gradient(theta, step):
+    """Of a badly scaled bowl whose bottom moves."""
+    return [a * (t - math.sin(step)) for a, t in zip((1.0, 30.0, 0.01), theta, strict=True)]
+
+
+def plain_loop(theta, steps, mu):
+    v, m = [0.0] * 3, [0.0] * 3
+    for step in range(steps):
+        for i, g in enumerate(gradient(list(theta), step)):
+            v[i] = RHO * v[i] + (1 - RHO) * g * g
+            u = g / (math.sqrt(v[i]) + EPS)
+            m[i] = mu * m[i] + LR * u
+            theta[i] -= mu * m[i] + LR * u
+    return theta
+
+
+@pytest.mark.parametrize("mu", [0.0, MU])
+def test_equals_a_plain_loop(mu):
+    start = [1.0, -2.0, 3.0]
+    parameters = [torch.tensor([start[0]]).double(), torch.tensor(start[1:]).double()]
+    parameters = [p.requires_grad_() for p in parameters]
+    optimizer = NesterovRMSprop(parameters, lr=LR, rho=RHO, momentum=mu, eps=EPS)
+    for step in range(50):
+        g = gradient([*parameters[0].tolist(), *parameters[1].tolist()], step)
+        parameters[0].grad = torch.tensor(g[:1], dtype=torch.float64)
+        parameters[1].grad = torch.tensor(g[1:], dtype=torch.float64)
+        optimizer.step()
+    found = [*parameters[0].tolist(), *parameters[1].tolist()]
+    assert found == pytest.approx(plain_loop(list(start), 50, mu), rel=1e-12)
+
+
+def test_the_look_ahead_makes_a_difference():
+    def run(nesterov):
+        theta = torch.tensor([1.0], requires_grad=True)
+        kind = NesterovRMSprop if nesterov else torch.optim.RMSprop
+        names = {"rho": RHO} if nesterov else {"alpha": RHO}
+        optimizer = kind([theta], lr=LR, momentum=MU, eps=EPS, **names)
+        for _ in range(3):
+            optimizer.zero_grad()
+            theta.square().sum().backward()
+            optimizer.step()
+        return theta.item()
+
+    assert run(True) < run(False) - 1e-3
+
+
+def test_parameters_without_gradient_stay():
+    used, unused = (torch.ones(2, requires_grad=True) for _ in range(2))
+    optimizer = NesterovRMSprop([used, unused])
+    used.square().sum().backward()
+    optimizer.step()
+    assert (unused == 1).all()
+    assert (used < 1).all()
+    assert unused not in optimizer.state
+
+
+def test_resumes_from_saved_state():
+    def build(theta):
+        return NesterovRMSprop([theta], lr=LR, rho=RHO, momentum=MU, eps=EPS)
+
+    def step(theta, optimizer):
+        theta.grad = theta.detach().clone()
+        optimizer.step()
+
+    theta = torch.ones(3, requires_grad=True)
+    optimizer = build(theta)
+    step(theta, optimizer)
+    again = theta.detach().clone().requires_grad_()
+    resumed = build(again)
+    resumed.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    step(theta, optimizer)
+    step(again, resumed)
+    assert torch.equal(theta, again)
+
+
+def test_a_closure_is_run_with_gradients_and_its_loss_returned():
+    theta = torch.ones(1, requires_grad=True)
+    optimizer = NesterovRMSprop([theta])
+
+    def closure():
+        optimizer.zero_grad()
+        loss = theta.square().sum()
+        loss.backward()
+        return loss.item()
+
+    assert optimizer.step(closure) == 1.0
+    assert theta.item() < 1
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4, 5, 6])
+def test_keeps_the_board(kernel: int) -> None:
+    assert SameConv2d(3, 5, kernel)(torch.zeros(2, 3, 10, 9)).shape == (2, 5, 10, 9)
+
+
+@pytest.mark.parametrize("kernel", [2, 3, 4, 6])
+def test_each_output_sees_the_window_that_starts_above_left(kernel: int) -> None:
+    conv = SameConv2d(1, 1, kernel)
+    torch.nn.init.ones_(conv.weight)
+    board = torch.arange(49.0).view(1, 1, 7, 7)
+    out = conv(board)
+    before = (kernel - 1) // 2
+    for row, column in [(0, 0), (0, 6), (3, 3), (6, 0), (6, 6), (2, 5)]:
+        top, left = row - before, column - before
+        window = board[0, 0, max(top, 0) : top + kernel, max(left, 0) : left + kernel]
+        torch.testing.assert_close(out[0, 0, row, column], window.sum())
+
+
+def test_even_kernels_pad_below_and_to_the_right() -> None:
+    conv = SameConv2d(1, 1, 2)
+    torch.nn.init.ones_(conv.weight)
+    out = conv(torch.ones(1, 1, 3, 3))[0, 0]
+    assert out.tolist() == [[4.0, 4.0, 2.0], [4.0, 4.0, 2.0], [2.0, 2.0, 1.0]]
+
+
+def test_starts_with_the_spread_that_keeps_signals_and_no_bias() -> None:
+    torch.manual_seed(1)
+    conv, layer = SameConv2d(16, 32, 3), dense(400, 100)
+    for weight, fans in ((conv.weight, 9 * 16), (layer.weight, 500)):
+        assert weight.var().item() == pytest.approx(2 / fans, rel=0.1)
+    assert not conv.bias.any()
+    assert not layer.bias.any()

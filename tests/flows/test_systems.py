@@ -1,3 +1,5 @@
+"""TODO."""
+
 import json
 import logging
 import subprocess
@@ -5,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from flows import publish
-from flows.publish import REPORTS_URL, page_link, results_table
+from flows import CHECKOUT, systems
+from flows.options import LIMIT_MINUTES, RETRIES, parse
+from flows.systems import FLOWS, REPORTS_URL, page_link, results_table
+from pipeline_src import yaml12
+from pipeline_src.project.dvc_run import NO_LIMIT_S
+from pipeline_src.project.schedule import cores
 
 
 def test_commit_has_lock_and_reports_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "get_run_logger", lambda: logging.getLogger("test"))
+    monkeypatch.setattr(systems, "get_run_logger", lambda: logging.getLogger("test"))
     work = tmp_path / "work"
 
     def git(*words: str) -> str:
@@ -34,7 +40,7 @@ def test_commit_has_lock_and_reports_only(tmp_path: Path, monkeypatch: pytest.Mo
     write("2")
     (work / "notes.txt").write_text("my own")
     git("add", "staged.txt")
-    publish.push_commit.fn(work, "brave-owl")
+    systems.push_commit.fn(work, "brave-owl")
     assert git("show", "--format=", "--name-only", "HEAD").split() == ["dvc.lock", "reports/a.json"]
     assert git("status", "--short").splitlines() == [" M params.yaml", "M  staged.txt", "?? notes.txt"]
     assert git("ls-remote", "origin", "runs/brave-owl").startswith(git("rev-parse", "HEAD").strip())
@@ -87,5 +93,60 @@ def test_the_link_is_to_the_page_of_the_checkout(checkout: Path, monkeypatch: py
     page.touch()
     monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:4201")
     assert page_link(checkout) == page.as_uri()  # `make serve` shows the reports of its own checkout alone
-    monkeypatch.setattr("flows.publish.CHECKOUT", checkout)
+    monkeypatch.setattr("flows.systems.CHECKOUT", checkout)
     assert page_link(checkout) == "http://127.0.0.1:4201/index.html"
+
+
+# prefect.yaml, which `make docs` writes (`tests.reference.test_reference`).
+
+DEPLOYED = yaml12.parse((CHECKOUT / "prefect.yaml").read_text())["deployments"]
+
+
+def test_every_flow_has_a_deployment():
+    places = [one["entrypoint"].split(":") for one in DEPLOYED]
+    assert {name for _, name in places} == FLOWS.keys()
+    assert {file for file, _ in places} == {"flows/systems.py"}
+
+
+def test_only_deployments_of_crawling_flows_refresh_the_crawl():
+    for one in DEPLOYED:
+        flow = FLOWS[one["entrypoint"].partition(":")[2]]
+        assert one.get("parameters", {}).keys() <= flow.parameters.properties.keys()
+
+
+reproduce, joseki = FLOWS["reproduce"], FLOWS["joseki"]
+
+
+def test_the_options_are_the_flow_s_parameters() -> None:
+    assert parse(reproduce, []) == {
+        "targets": [],
+        "jobs": cores(),
+        "refresh_crawl": False,
+        "limit_minutes": LIMIT_MINUTES,
+        "retries": RETRIES,
+        "push": True,
+        "commit": False,
+        "checkout": CHECKOUT,
+    }
+    given = parse(reproduce, ["--target", "a", "--target", "b", "--refresh-crawl", "--no-push", "--checkout", "there"])
+    assert (given["targets"], given["checkout"]) == (["a", "b"], Path("there"))
+    assert (given["refresh_crawl"], given["push"]) == (True, False)
+
+
+def test_an_endless_limit_is_the_longest() -> None:
+    assert parse(reproduce, ["--limit-minutes", "inf"])["limit_minutes"] == NO_LIMIT_S / 60
+
+
+def test_only_a_flow_that_crawls_has_a_crawl_to_refresh() -> None:
+    assert parse(reproduce, []).keys() - parse(joseki, []).keys() == {"refresh_crawl"}
+    for flow in (reproduce, joseki):
+        assert parse(flow, []).keys() == flow.parameters.properties.keys()
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--limit-minutes", "0"], ["--limit-minutes", "nan"], ["--retries", "-1"], ["--jobs", "0"]]
+)
+def test_a_wrong_number_names_its_option(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(reproduce, wrong)
+    assert f"error: {wrong[0]} must be" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Ctrl-C, and other signals that end a command, while compiled code runs.
+"""How processes end: on signals while compiled code runs, and children with their parent.
 
 Python looks at a signal between two bytecodes, and so not before a kernel has returned. A command that calls `watch`
 ends in time all the same: a thread, which a kernel without the interpreter's lock (``nogil=True``) does not hold up,
@@ -7,6 +7,7 @@ stops the searches, so that their caller gets its KeyboardInterrupt, and ends th
 
 import atexit
 import contextlib
+import ctypes
 import os
 import signal
 import socket
@@ -18,6 +19,7 @@ from typing import Any, NoReturn, Protocol
 
 from pipeline_src.errors import INTERRUPTED
 
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 PATIENCE_S = 0.7  # Seconds from Ctrl-C until the process is ended from outside, unless it handles the interrupt itself
 
 
@@ -101,3 +103,20 @@ def leave_after(error: BaseException) -> None:
         with contextlib.suppress(OSError, ValueError):  # the reader is gone, or it is closed
             stream.flush()
     os._exit(status())
+
+
+def end_with_parent(parent: int | None = None) -> None:
+    """From now on, kill -9 this process when the thread that started it ends, however that one ended.
+
+    After a kill -9 of DVC its stage would run on, and after one of a stage its workers: the same command, given again,
+    would then write the same files at the same time. On Linux the kernel kills a child at its parent's death, if the
+    child has asked for it; elsewhere nothing happens here.
+
+    Args:
+        parent: pid that should be the parent's; where it is not, that one is dead already, and this process ends.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
