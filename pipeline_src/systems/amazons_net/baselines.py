@@ -18,25 +18,20 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
-from pipeline_src.arena.score import calibration_rows, reliability
-from pipeline_src.files import write_json, write_table
+from pipeline_src.files import write_json
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.basic import amazons_engine, make_evaluator, one_ply_values
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
 from pipeline_src.systems.amazons_net.recorded import (
-    PHASES,
     Floats,
-    Outcomes,
     Predictions,
     RecordedTurns,
-    agreement,
-    by_phase,
-    metrics,
-    phase_rows,
+    counted,
     recorded_turns,
     top_hits,
+    write_agreement,
 )
 from pipeline_src.systems.amazons_net.samples import open_dataset
 
@@ -162,18 +157,8 @@ def main() -> None:
     with stage_journal(WORK, __name__, identity) as journal:
         scale = fit_scale(ranked(fitted, parallel, "one-ply win rate", journal).value, fitted.results)
         ranks = ranked(turns, parallel, "one-ply ranks", journal)
-    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
-    systems = {"one_ply": predict_one_ply(ranks, scale), "uniform": predict_uniform(ranks)}
-    report = {
-        "games": len(np.unique(turns.gids)),
-        "turns": len(turns),
-        "turns_left_out": left_out,
-        "one_ply_scale": scale,
-        **{name: metrics(agreement(predictions, outcomes)) for name, predictions in systems.items()},
-    }
-    for name, predictions in systems.items():
-        write_table(OUT / f"{name}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
-    bins = reliability(systems["one_ply"].win_rates["value"], outcomes.results, outcomes.gids)
-    write_table(OUT / "one_ply.calibration.csv", calibration_rows(bins))
-    write_json(OUT / "baselines.json", report)
+    one_ply = write_agreement(OUT, "one_ply", predict_one_ply(ranks, scale), turns)
+    uniform = write_agreement(OUT, "uniform", predict_uniform(ranks), turns, calibration=False)
+    about = {**counted(turns, left_out), "one_ply_scale": scale}
+    write_json(OUT / "baselines.json", {**about, "one_ply": one_ply, "uniform": uniform})
     shutil.rmtree(WORK)

@@ -5,13 +5,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
+from pipeline_src.arena.score import Score, calibration_rows, clustered_mean, clustered_rate, reliability
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import Row
+from pipeline_src.files import Row, write_table
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, format_move, from_board
 from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
@@ -195,3 +197,20 @@ def phase_rows(phases: Iterable[tuple[str, Mapping[str, Score]]]) -> list[Row]:
             row |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
         rows.append(row)
     return rows
+
+
+def counted(turns: RecordedTurns, left_out: int) -> dict[str, Any]:
+    """The first entries of a report on ``turns``; ``left_out`` counts samples without a partner."""
+    return {"games": len(np.unique(turns.gids)), "turns": len(turns), "turns_left_out": left_out}
+
+
+def write_agreement(
+    folder: Path, name: str, predictions: Predictions, turns: RecordedTurns, *, calibration: bool = True
+) -> dict[str, dict[str, float]]:
+    """Write ``<name>.phases.csv`` and, with ``calibration``, ``<name>.calibration.csv``; return the metrics."""
+    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
+    write_table(folder / f"{name}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
+    if calibration:
+        bins = reliability(predictions.win_rates["value"], outcomes.results, outcomes.gids)
+        write_table(folder / f"{name}.calibration.csv", calibration_rows(bins))
+    return metrics(agreement(predictions, outcomes))
