@@ -9,36 +9,34 @@ with its best arrow. Ties count by the probability that a random order puts the 
 """
 
 import hashlib
+import numpy as np
+import numpy.typing as npt
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
-
-from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
-from pipeline_src.arena.score import calibration_rows, reliability
-from pipeline_src.files import write_json, write_table
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.journal import each_kept
+from pipeline_src.arena.journal import pack
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.journal import unpack
+from pipeline_src.files import write_json
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons import amazons_engine, make_evaluator, one_ply_values
+from pipeline_src.players.amazons import amazons_engine
+from pipeline_src.players.amazons import make_evaluator
+from pipeline_src.players.amazons import one_ply_values
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
-from pipeline_src.systems.amazons_net.recorded import (
-    PHASES,
-    Floats,
-    Outcomes,
-    Predictions,
-    RecordedTurns,
-    agreement,
-    by_phase,
-    metrics,
-    phase_rows,
-    recorded_turns,
-    top_hits,
-)
+from pipeline_src.systems.amazons_net.recorded import Floats
+from pipeline_src.systems.amazons_net.recorded import Predictions
+from pipeline_src.systems.amazons_net.recorded import RecordedTurns
+from pipeline_src.systems.amazons_net.recorded import counted
+from pipeline_src.systems.amazons_net.recorded import recorded_turns
+from pipeline_src.systems.amazons_net.recorded import top_hits
+from pipeline_src.systems.amazons_net.recorded import write_agreement
 from pipeline_src.systems.amazons_net.samples import open_dataset
+from typing import NamedTuple
+
 
 SAMPLES = Path("artifacts/samples/amazons")
 WORK = Path("work/amazons_baselines")
@@ -162,18 +160,8 @@ def main() -> None:
     with stage_journal(WORK, __name__, identity) as journal:
         scale = fit_scale(ranked(fitted, parallel, "one-ply win rate", journal).value, fitted.results)
         ranks = ranked(turns, parallel, "one-ply ranks", journal)
-    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
-    systems = {"one_ply": predict_one_ply(ranks, scale), "uniform": predict_uniform(ranks)}
-    report = {
-        "games": len(np.unique(turns.gids)),
-        "turns": len(turns),
-        "turns_left_out": left_out,
-        "one_ply_scale": scale,
-        **{name: metrics(agreement(predictions, outcomes)) for name, predictions in systems.items()},
-    }
-    for name, predictions in systems.items():
-        write_table(OUT / f"{name}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
-    bins = reliability(systems["one_ply"].win_rates["value"], outcomes.results, outcomes.gids)
-    write_table(OUT / "one_ply.calibration.csv", calibration_rows(bins))
-    write_json(OUT / "baselines.json", report)
+    one_ply = write_agreement(OUT, "one_ply", predict_one_ply(ranks, scale), turns)
+    uniform = write_agreement(OUT, "uniform", predict_uniform(ranks), turns, calibration=False)
+    about = {**counted(turns, left_out), "one_ply_scale": scale}
+    write_json(OUT / "baselines.json", {**about, "one_ply": one_ply, "uniform": uniform})
     shutil.rmtree(WORK)

@@ -25,8 +25,7 @@ import numpy.typing as npt
 import torch
 from tqdm import tqdm
 
-from pipeline_src.arena.score import calibration_rows, reliability
-from pipeline_src.files import write_json, write_table
+from pipeline_src.files import write_json
 from pipeline_src.games.amazons import is_legal
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
@@ -34,18 +33,14 @@ from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.recorded import (
-    PHASES,
     Floats,
-    Outcomes,
     Predictions,
     RecordedTurns,
-    agreement,
-    by_phase,
+    counted,
     join_predictions,
-    metrics,
-    phase_rows,
     recorded_turns,
     top_hits,
+    write_agreement,
 )
 from pipeline_src.systems.amazons_net.samples import open_dataset
 
@@ -180,14 +175,5 @@ def main(*options: str) -> None:
     nets = NetsForward(load_nets(MODELS / model / "nets.pt", device), params.batch)
     turns, left_out = recorded_turns(open_dataset(SAMPLES), "test")
     predictions = predict_nets(nets, turns)
-    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
-    report = {
-        "games": len(np.unique(turns.gids)),
-        "turns": len(turns),
-        "turns_left_out": left_out,
-        "nets": metrics(agreement(predictions, outcomes)),
-    }
-    write_table(OUT / f"{model}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
-    bins = reliability(predictions.win_rates["value"], outcomes.results, outcomes.gids)
-    write_table(OUT / f"{model}.calibration.csv", calibration_rows(bins))
-    write_json(OUT / f"{model}.json", report)
+    found = write_agreement(OUT, model, predictions, turns)
+    write_json(OUT / f"{model}.json", {**counted(turns, left_out), "nets": found})

@@ -161,11 +161,6 @@ class AmazonsResidualParams(TrainingParams):
     """Length of the embeddings of from and to squares in the move policy."""
 
 
-# Params of the measurements of Amazons-Net: baselines, evaluation on the test split, matches.
-#
-# They are separate from `params`, so that a changed match does not train any net again.
-
-
 class AmazonsBaselinesParams(Params):
     """Training-free baselines on the test split. The win rate of the one-ply evaluation has one fitted number."""
 

@@ -3,17 +3,33 @@
 `Predictions` are the common form in which systems are compared. Intervals treat the turns of a game as one cluster.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-
 import numpy as np
 import numpy.typing as npt
-
-from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields
+from dataclasses import replace
+from pathlib import Path
+from pipeline_src.arena.score import Score
+from pipeline_src.arena.score import calibration_rows
+from pipeline_src.arena.score import clustered_mean
+from pipeline_src.arena.score import clustered_rate
+from pipeline_src.arena.score import reliability
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row
-from pipeline_src.games.amazons import COLOUR, AmazonsState, format_move, from_board
-from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
+from pipeline_src.files import write_table
+from pipeline_src.games.amazons import AmazonsState
+from pipeline_src.games.amazons import COLOUR
+from pipeline_src.games.amazons import format_move
+from pipeline_src.games.amazons import from_board
+from pipeline_src.systems.amazons_net.samples import AMAZON
+from pipeline_src.systems.amazons_net.samples import ARROW
+from pipeline_src.systems.amazons_net.samples import Dataset
+from typing import Any
+
 
 PHASES = (0, 20, 50)
 """First plies of opening, middle and late game: those at which the one-ply evaluation changes its weights."""
@@ -195,3 +211,20 @@ def phase_rows(phases: Iterable[tuple[str, Mapping[str, Score]]]) -> list[Row]:
             row |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
         rows.append(row)
     return rows
+
+
+def counted(turns: RecordedTurns, left_out: int) -> dict[str, Any]:
+    """The first entries of a report on ``turns``; ``left_out`` counts samples without a partner."""
+    return {"games": len(np.unique(turns.gids)), "turns": len(turns), "turns_left_out": left_out}
+
+
+def write_agreement(
+    folder: Path, name: str, predictions: Predictions, turns: RecordedTurns, *, calibration: bool = True
+) -> dict[str, dict[str, float]]:
+    """Write ``<name>.phases.csv`` and, with ``calibration``, ``<name>.calibration.csv``; return the metrics."""
+    outcomes = Outcomes(turns.results, turns.gids, turns.plies)
+    write_table(folder / f"{name}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
+    if calibration:
+        bins = reliability(predictions.win_rates["value"], outcomes.results, outcomes.gids)
+        write_table(folder / f"{name}.calibration.csv", calibration_rows(bins))
+    return metrics(agreement(predictions, outcomes))

@@ -159,11 +159,6 @@ class DepthTrainParams(Params):
     """Models by the name of each one's folder."""
 
 
-# Params of the measurements of the depth nets: the test split and matches on a clock.
-#
-# They are separate from `params`, so that a changed match does not train any net again.
-
-
 class DepthEvaluateParams(Params):
     """Evaluation of every net on the test split."""
 
