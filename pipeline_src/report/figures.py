@@ -57,7 +57,7 @@ def origin(report: Path, params: Mapping[str, Any]) -> Origin:
     Raises:
         ZugwerkError: the report is damaged.
     """
-    report = report.with_name(report.name.replace(".timings.json", ".json"))
+    report = Path(str(report).replace(".timings.json", ".json"))
     about = at(read_json(report), MADE_BY, {}) if report.is_file() else {}
     values = about.get("params", {})
     current = bool(values) and all(_as_json(at(params, key)) == value for key, value in values.items())

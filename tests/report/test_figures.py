@@ -21,9 +21,10 @@ from tests.report.project import report
 KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "others", *KEPT}
 
 
-def test_without_metrics_everything_ours_is_null(tmp_path):
+def test_without_metrics_everything_ours_is_null(tmp_path, monkeypatch):
     write_params(tmp_path)
-    for system, rows in figures(tmp_path).items():
+    monkeypatch.chdir(tmp_path)
+    for system, rows in figures().items():
         assert set(rows) == set(REGISTRY[system])
         for row in rows.values():
             assert set(row) == KEYS
