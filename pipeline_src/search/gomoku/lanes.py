@@ -7,6 +7,7 @@ of sixteen entries. Outside of compiled code the same functions work on NumPy ar
 """
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ def load(array: Any, index: int) -> Any:
 def load_positive(array: Any, index: int) -> Any:
     """Sixteen entries of an int16 array as floats, 0 for those below 0."""
     return np.maximum(array[index : index + COUNT], 0).astype(np.float32)
+
+
+def sum_positive(array: Any, a: int, b: int, c: int, d: int, e: int) -> Any:
+    """Sums of sixteen entries each of an int16 array at five places, as floats, 0 for those below 0."""
+    return np.maximum(sum(array[index : index + COUNT] for index in (a, b, c, d, e)), 0).astype(np.float32)
 
 
 def store(array: Any, index: int, lanes: Any) -> None:
@@ -94,6 +100,7 @@ def _compiled(function: Callable[..., Any], arity: int, result: Any) -> Callable
         2: lambda _: lambda a, b: result,  # noqa: ARG005
         3: lambda _: lambda a, b, c: result,  # noqa: ARG005
         5: lambda _: lambda a, b, c, d, e: result,  # noqa: ARG005
+        6: lambda _: lambda a, b, c, d, e, f: result,  # noqa: ARG005
     }
 
     def register(write: Callable[..., Any]) -> Any:
@@ -126,8 +133,18 @@ def _load(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
 
 @_compiled(load_positive, 2, _LANES)
 def _load_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
-    loaded, zero = _read(context, builder, kinds, values, _SHORTS), ir.Constant(_SHORTS, None)
-    return builder.sitofp(builder.select(builder.icmp_signed(">", loaded, zero), loaded, zero), _FLOATS)
+    return _positive(builder, _read(context, builder, kinds, values, _SHORTS))
+
+
+def _positive(builder: Any, shorts: Any) -> Any:
+    zero = ir.Constant(_SHORTS, None)
+    return builder.sitofp(builder.select(builder.icmp_signed(">", shorts, zero), shorts, zero), _FLOATS)
+
+
+@_compiled(sum_positive, 6, _LANES)
+def _sum_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+    rows = [_read(context, builder, (kinds[0], kinds[i]), (values[0], values[i]), _SHORTS) for i in range(1, 6)]
+    return _positive(builder, reduce(builder.add, rows))
 
 
 @_compiled(store, 3, types.none)
