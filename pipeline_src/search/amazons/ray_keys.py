@@ -1,10 +1,10 @@
 """Keys of the squares of an Amazons board: what a queen sees from there, and how far either side has to it.
 
-Squares are seen by the side to move: empty, own, other, arrow, or the amazon that has moved and is about to shoot. A ray
-is the number of empty squares up to the first blocker and the blocker's kind; the edge of the board and an arrow are the
-same, so that a small board is a large one with arrows around it. A line through a square has two rays, which may be
-exchanged. Straight and diagonal lines have rows of their own. A fifth row is that of the distances: queen and king
-moves of both sides to an empty square.
+Squares are seen by the side to move: empty, own, other, arrow, or the amazon that has moved and is about to shoot. A
+ray is the number of empty squares up to the first blocker and the blocker's kind; the edge of the board and an arrow
+are the same, so that a small board is a large one with arrows around it. A line through a square has two rays, which
+may be exchanged. Straight and diagonal lines have rows of their own. A fifth row is that of the distances: queen and
+king moves of both sides to an empty square.
 
 All keys of a board come from one piece of straight code on whole rows of squares in registers: sweeps for the rays, and
 sets of squares that grow by a king's or a queen's move at a time for the distances. LLVM maps its vectors to what the

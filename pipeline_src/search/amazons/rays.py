@@ -1,17 +1,17 @@
 """A net of rays in play: a table of what queens see from a square, and small heads, in one compiled kernel.
 
-The net has a row of `CHANNELS` features for each key of `ray_keys`: four for the lines through a square and one for its
-distances. The features of a square are the sum of its five rows; a ReLU, a depthwise 3x3 convolution of half of the
-channels, a mixing layer and another such convolution follow. Two hidden layers read means and maxima over the board, and
-give the value and the weights with which the policies read the squares. The logit of a move is the product of two
+The net has a row of `CHANNELS` features for each key of `ray_keys`: four for the lines through a square and one for
+its distances. The features of a square are the sum of its five rows; a ReLU, a depthwise 3x3 convolution of half of the
+channels, a mixing layer and another such convolution follow. Two hidden layers read means and maxima over the board;
+they give the value, and the weights with which the policies read the squares. The logit of a move is the product of two
 vectors, of the square that an amazon leaves and of the one that she goes to, and a bias by where the one lies from the
 other; that of an arrow is the same with weights of its own.
 
 A square with an arrow has no features, in any layer, and the edge of the board looks like arrows. So all boards are
 parts of the largest one: the net plays on any size, and a mean is that of the largest board.
 
-Rows are 16-bit integers, the heads 32-bit floats. Training has the same net in torch (`systems.amazons_net.rays`), with a
-perceptron in place of the table.
+Rows are 16-bit integers, the heads 32-bit floats. Training has the same net in torch (`systems.amazons_net.rays`), with
+a perceptron in place of the table.
 """
 
 import hashlib
@@ -33,6 +33,7 @@ from pipeline_src.jit import Need, njit
 from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.endgame_fill import EndgameScratch
 from pipeline_src.search.amazons.ray_keys import KEYS, OTHER, OWN, PLACES, ROWS, SHOOTS, STRIDE, write_keys
+from pipeline_src.search.amazons.settling import UNSURE
 from pipeline_src.search.gomoku.lanes import (
     COUNT,
     add,
@@ -58,7 +59,6 @@ SHARE = 1.0 / MAX_SIDE**2
 ACROSS = 2 * MAX_SIDE - 1
 PLACED = ACROSS**2  # Ways that one square can lie from another, by rows and then columns
 LINE = 64  # Bytes of a cache line
-UNSURE = 0.9999  # Largest value without a proof
 STEPS = ("move", "arrow")
 At: Any = np.uint64
 
@@ -297,9 +297,7 @@ def see(
 
 
 @njit(cache=True)
-def _look_up(
-    table: npt.NDArray[np.int16], keys: npt.NDArray[np.uint16], live: Ints, n: int, features: Floats
-) -> None:
+def _look_up(table: npt.NDArray[np.int16], keys: npt.NDArray[np.uint16], live: Ints, n: int, features: Floats) -> None:
     """Write the features of live squares."""
     unit, zero = splat(1.0 / SCALE), splat(0.0)
     for i in range(n):
@@ -531,7 +529,7 @@ def evaluate_position(net: RayNet, state: AmazonsState, steps: Ints, count: int,
     for o in range(0, HIDDEN, COUNT):
         logit = multiply_add(load(net.deep, o), load(net.value, o), logit)
     value = tanh(0.5 * (float(total(logit)) + float(net.value[HIDDEN])))
-    return max(-UNSURE, min(UNSURE, value))
+    return max(-float(UNSURE), min(float(UNSURE), value))
 
 
 @njit(cache=True, nogil=True)
@@ -549,9 +547,12 @@ kernels.implement(evaluate, RayNet, evaluate_position)
 class RayEvaluator:
     """`search.mcts.puct_trees.EvaluateBatch` by a net of rays, on boards of any size; trees call its kernel."""
 
-    def __init__(self, made: RayTable, settles: bool = False) -> None:
-        """See `make_ray_net`; nothing is prepared before the first board is seen."""
-        self.made, self.settles = made, settles
+    def __init__(self, made: RayTable, size: int = MAX_SIDE, settles: bool = False) -> None:
+        """See `make_ray_net`; nothing is prepared before the first board is seen.
+
+        ``size`` is that of the boards that the net was trained on.
+        """
+        self.made, self.size, self.settles = made, size, settles
         self._nets: dict[tuple[int, ...], RayNet] = {}
 
     @property
@@ -568,7 +569,7 @@ class RayEvaluator:
 
     def twin(self) -> "RayEvaluator":
         """See `search.mcts.puct.Crew`."""
-        return RayEvaluator(self.made, self.settles)
+        return RayEvaluator(self.made, self.size, self.settles)
 
     def check_board(self, height: int, width: int) -> None:
         """All boards of the game are fine."""

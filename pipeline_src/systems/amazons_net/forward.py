@@ -27,6 +27,8 @@ from pipeline_src.systems.amazons_net.nets import (
     gather_rows,
     masked_log_softmax,
 )
+from pipeline_src.systems.amazons_net.ray_answers import RayForward
+from pipeline_src.systems.amazons_net.rays import RaysNet, tabulate
 
 
 class NetsForward(Forward):
@@ -85,6 +87,13 @@ class NetsForward(Forward):
                 some = some._replace(amazons=some.amazons.to(device), legal=some.legal.to(device))
                 log_p[rows] = policy(logits[:n], some).cpu().numpy()
         return win_rate
+
+
+def forward_of(nets: Nets, batch: int, threads: int | None = None) -> Forward:
+    """Nets without a search: a net of rays by its table, as it plays, and any other in torch."""
+    if isinstance(nets, RaysNet):
+        return RayForward(tabulate(nets), nets.config.size)
+    return NetsForward(nets, batch, threads)
 
 
 class _Rows(NamedTuple):

@@ -20,7 +20,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import AdamW, Optimizer
 
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, Nets, ResidualConfig, ResidualNets
-from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams, TrainingParams
+from pipeline_src.systems.amazons_net.params import (
+    AmazonsRaysParams,
+    AmazonsResidualParams,
+    AmazonsTrainParams,
+    TrainingParams,
+)
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
 
 class NesterovRMSprop(Optimizer):
@@ -205,6 +211,10 @@ def _residual(params: AmazonsResidualParams, size: int) -> Nets:
     return ResidualNets(ResidualConfig(size, params.channels, params.blocks, params.embedding))
 
 
+def _rays(params: AmazonsRaysParams, size: int) -> Nets:
+    return RaysNet(RaysConfig(size, params.units))
+
+
 def _rmsprop(parameters: Iterable[Tensor], rate: float) -> Optimizer:
     """RMSprop with Nesterov momentum is published, without its numbers; with these the published layers learn."""
     return NesterovRMSprop(parameters, lr=rate, rho=0.99, momentum=0.9, eps=1e-6)
@@ -221,6 +231,7 @@ MODELS: Mapping[str, Model] = {
         for name, loss in POLICY_LOSSES.items()
     },
     "residual": Model(AmazonsResidualParams, _residual, _adamw, value_cross_entropy, cross_entropy),
+    "rays": Model(AmazonsRaysParams, _rays, _adamw, value_cross_entropy, cross_entropy),
 }
-"""The published nets under the name of their loss's reading; the residual net, on the cross-entropies of its moves, its
-arrows and its winners, which has one reading only."""
+"""The published nets under the name of their loss's reading; the residual net and the net of rays, on the
+cross-entropies of their moves, arrows and winners, which have one reading only."""

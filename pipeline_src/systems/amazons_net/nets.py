@@ -54,12 +54,14 @@ def gather_rows(logits: Tensor, rows: Tensor) -> Tensor:
     them out changes no probability and saves most of the softmax.
 
     Args:
-        logits: float [B, N * N], entry ``from * N + to``.
+        logits: float [B, N * N], entry ``from * N + to``; or these rows, of a net that makes no others.
         rows: integer [B, K], the squares of the pieces.
 
     Returns:
         float [B, K, N].
     """
+    if logits.dim() == 3:
+        return logits
     size = round(logits.shape[1] ** 0.5)
     batch = torch.arange(len(logits), device=logits.device)[:, None]
     return logits.view(len(logits), size, size)[batch, rows.long()]
@@ -465,16 +467,20 @@ def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
 # The file format of trained nets: which net it is, its config, its weights.
 
 
-KINDS: dict[str, tuple[type[Any], type[Any]]] = {
-    "published": (AmazonsConfig, AmazonsNets),
-    "residual": (ResidualConfig, ResidualNets),
-}
-"""Config and net, by the name that the file gives them."""
+def _kinds() -> dict[str, tuple[type[Any], type[Any]]]:
+    """Config and net, by the name that the file gives them."""
+    from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
+
+    return {
+        "published": (AmazonsConfig, AmazonsNets),
+        "residual": (ResidualConfig, ResidualNets),
+        "rays": (RaysConfig, RaysNet),
+    }
 
 
 def save_nets(path: Path | str, nets: Nets) -> None:
     """Write kind, config and weights; the same weights give the same bytes, under any file name."""
-    kind = next(name for name, (_, made) in KINDS.items() if type(nets) is made)
+    kind = next(name for name, (_, made) in _kinds().items() if type(nets) is made)
     config: Any = nets.config
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
     save_torch(path, {"kind": kind, "config": dataclasses.asdict(config), "state_dict": state})
@@ -490,7 +496,7 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
     content = read_model_bytes(path, again)
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
-        config, make = KINDS[saved["kind"]]
+        config, make = _kinds()[saved["kind"]]
         nets: Nets = make(config(**saved["config"]))
         nets.load_state_dict(saved["state_dict"])
     except Exception as error:  # a damaged file makes the unpickler raise anything

@@ -20,7 +20,7 @@ from pipeline_src.project.params import (
 from pipeline_src.records.crawl_params import GamesParams
 
 StartPosition = Literal["standard", "cross"]
-ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual"]
+ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual", "rays"]
 
 
 class AmazonsArchive(Params):
@@ -82,9 +82,10 @@ class AmazonsSamplesParams(Params):
 class AmazonsModelsParams(Params):
     """Models that are trained, and evaluated on the test split."""
 
-    trained: dict[ModelName, Literal["amazons_train", "amazons_residual"]]
+    trained: dict[ModelName, Literal["amazons_train", "amazons_residual", "amazons_rays"]]
     """Models to train, each with the section of its training: Amazons-Net by readings of its loss, including
-    ``amazons_match.loss``, with amazons_train, and the residual net with amazons_residual."""
+    ``amazons_match.loss``, with amazons_train, the residual net with amazons_residual and the net of rays with
+    amazons_rays."""
 
     @model_validator(mode="after")
     def _has_the_residual_net(self) -> Self:
@@ -98,7 +99,7 @@ class AmazonsModelsParams(Params):
 
 def section_of(model: str) -> str:
     """Name of the section with the training of a model."""
-    return "amazons_residual" if model == "residual" else "amazons_train"
+    return {"residual": "amazons_residual", "rays": "amazons_rays"}.get(model, "amazons_train")
 
 
 class TrainingParams(MixedPrecision):
@@ -159,6 +160,13 @@ class AmazonsResidualParams(TrainingParams):
     """Number of residual blocks of two convolutions each."""
     embedding: Count
     """Length of the embeddings of from and to squares in the move policy."""
+
+
+class AmazonsRaysParams(TrainingParams):
+    """The net of rays, which plays from a table, and its training on the same samples."""
+
+    units: Count
+    """Number of units of the perceptron that makes the table."""
 
 
 # Params of the measurements of Amazons-Net: baselines, evaluation on the test split, matches.

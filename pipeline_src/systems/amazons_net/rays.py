@@ -1,7 +1,7 @@
 """The net of rays in torch: a perceptron turns keys of squares into features, and small heads read their sums.
 
-Shape: `search.amazons.rays`, where the trained net plays from a table. Here only the rows of the keys in a batch go through
-the perceptron, and all layers see the squares without arrows alone, as one list over the batch.
+Shape: `search.amazons.rays`, where the trained net plays from a table. Here only the rows of the keys in a batch go
+through the perceptron, and all layers see the squares without arrows alone, as one list over the batch.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pipeline_src.games.amazons.board import ARROW, EMPTY
-from pipeline_src.jit import Need, njit
-from pipeline_src.search.amazons import ray_keys
-from pipeline_src.search.amazons.ray_keys import KEYS, OTHER, OWN, PLACES, ROWS, SHOOTS, STRIDE, row_inputs, write_keys
+from pipeline_src.jit import njit
+from pipeline_src.search.amazons.ray_keys import EMPTY, KEYS, OWN, PLACES, ROWS, SHOOTS, STRIDE, row_inputs, write_keys
 from pipeline_src.search.amazons.rays import (
     ACROSS,
     CHANNELS,
@@ -33,15 +31,24 @@ from pipeline_src.search.amazons.rays import (
     VECTOR,
     RayTable,
 )
-from pipeline_src.search.gomoku.lanes import COUNT, add, larger, load, multiply_add, splat, store, where_positive
-from pipeline_src.systems.amazons_net.encode import AMAZONS, Encoded, check, mark_legal, prepare
+from pipeline_src.search.gomoku.lanes import (
+    COUNT,
+    add,
+    larger,
+    load,
+    multiply_add,
+    splat,
+    store,
+    total,
+    where_positive,
+)
+from pipeline_src.systems.amazons_net.encode import AMAZONS, SHOT_AT
 from pipeline_src.systems.amazons_net.nets import MAX_SIDE, Answers, Nets
 
 Floats = npt.NDArray[np.float32]
 Longs = npt.NDArray[np.int64]
 LEAST_VARIANCE = 1e-3
 """Added to the variance in the normalisation, so that the table's rounding is at most thirty times as large."""
-SHOWN = 5  # Codes of the one plane: `ray_keys.EMPTY` to `SHOOTS`, and arrows
 
 
 @dataclass(frozen=True)
@@ -60,53 +67,8 @@ class RaysConfig:
         return {}
 
 
-# One plane: what stands on each square.
-
-
-def encode_kinds(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]) -> Encoded:
-    """One plane float32 [B, 1, H, W] of kinds of squares, amazons and legal squares; see `encode.encode_planes`.
-
-    Raises:
-        ZugwerkError: a side to move without exactly four amazons, or ``moved`` is not one of them.
-    """
-    boards, movers, moved, encoded = prepare(boards, movers, moved, 1)
-    check(_encode_kinds(boards, movers, moved, encoded), boards, movers, moved)
-    return encoded
-
-
-def kinds_need() -> list[Need]:
-    """Return the kernels that `encode_kinds` calls."""
-    one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
-    return [Need(_encode_kinds, prepare(*one, 1))]
-
-
-@njit(cache=True)
-def _encode_kinds(
-    boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], out: Encoded
-) -> int:
-    """Fill ``out``, whose ``legal`` is all False; return -1, or the first position that cannot be encoded."""
-    count, height, width = boards.shape
-    for b in range(count):
-        board = boards[b]
-        if not mark_legal(board, movers[b], moved[b], False, out.amazons[b], out.legal[b]):
-            return b
-        for i in range(height):
-            for j in range(width):
-                code, kind = board[i, j], OTHER
-                if code == EMPTY:
-                    kind = ray_keys.EMPTY
-                elif code == ARROW:
-                    kind = SHOWN - 1
-                elif code == movers[b]:
-                    kind = OWN
-                out.features[b, 0, i, j] = kind
-        if moved[b] >= 0:
-            out.features[b, 0, height - 1 - moved[b] // width, moved[b] % width] = SHOOTS
-    return -1
-
-
 class Squares(NamedTuple):
-    """The M squares without arrows on B boards of N squares, by board and then square s = (rank - 1) * W + (file - 1)."""
+    """The M squares without arrows on B boards of N, by board and then square s = (rank - 1) * W + (file - 1)."""
 
     rows: Longs  # [D]: rows of the table that some square has
     places: Longs  # [M, 5]: where each square's rows are among them
@@ -135,10 +97,10 @@ def _find_squares(
         for r in range(height):
             for c in range(width):
                 code, p = codes[b, r, c], STRIDE * (r + 1) + c + 1
-                kinds[p] = code if code < SHOWN - 1 else 0
-                opens[p] = 255 if code == ray_keys.EMPTY else 0
+                kinds[p] = code if code < SHOT_AT else 0
+                opens[p] = 255 if code == EMPTY else 0
                 out.at[b, r * width + c] = -1
-                if code < SHOWN - 1:
+                if code < SHOT_AT:
                     out.at[b, r * width + c] = m
                     out.board[m], out.square[m] = b, r * width + c
                     m += 1
@@ -242,48 +204,80 @@ def _convolve_back(
 
 @njit(cache=True)
 def _pool(arounds: Floats, kept: Floats, board: Longs, most: npt.NDArray[np.int32], out: Floats) -> None:
-    """Write means and maxima [B, POOLED], zeros at first; ``most`` [B, MIXED] becomes where the maxima are."""
+    """Write means and maxima [B * POOLED], zeros at first; ``most`` [B, MIXED] becomes where the maxima are."""
     for m in range(len(board)):
-        b = board[m]
-        for j in range(MIXED):
-            x = arounds[m, j]
-            out[b, j] += x
-            if x > out[b, MIXED + j]:
-                out[b, MIXED + j], most[b, j] = x, m
-        for j in range(CHANNELS):
-            out[b, 2 * MIXED + j] += kept[m, j]
-    for b in range(len(out)):
-        for j in range(MIXED):
-            out[b, j] *= np.float32(SHARE)
-        for j in range(2 * MIXED, POOLED):
-            out[b, j] *= np.float32(SHARE)
+        at = board[m] * POOLED
+        for part in range(2 + CHANNELS // COUNT):
+            here = out[at + part * COUNT : at + (part + 1) * COUNT]
+            if part == 1:
+                for j in range(MIXED):
+                    if arounds[m * MIXED + j] > here[j]:
+                        here[j], most[board[m], j] = arounds[m * MIXED + j], m
+            elif part == 0:
+                store(out, at, add(load(out, at), load(arounds, m * MIXED)))
+            else:
+                of = at + part * COUNT
+                store(out, of, add(load(out, of), load(kept, m * CHANNELS + (part - 2) * COUNT)))
+    share, zero = splat(SHARE), splat(0.0)
+    for of in range(0, out.size, COUNT):
+        if of % POOLED != MIXED:
+            store(out, of, multiply_add(load(out, of), share, zero))
 
 
 @njit(cache=True)
-def _pool_back(
-    grad: Floats, board: Longs, most: npt.NDArray[np.int32], of_arounds: Floats, of_kept: Floats
-) -> None:
+def _pool_back(grad: Floats, board: Longs, most: npt.NDArray[np.int32], of_arounds: Floats, of_kept: Floats) -> None:
     """Write the gradients of `_pool`'s inputs."""
-    share = np.float32(SHARE)
+    share, zero = splat(SHARE), splat(0.0)
     for m in range(len(board)):
-        for j in range(MIXED):
-            of_arounds[m, j] = share * grad[board[m], j]
-        for j in range(CHANNELS):
-            of_kept[m, j] = share * grad[board[m], 2 * MIXED + j]
-    for b in range(len(grad)):
+        at = board[m] * POOLED
+        store(of_arounds, m * MIXED, multiply_add(load(grad, at), share, zero))
+        for part in range(0, CHANNELS, COUNT):
+            store(of_kept, m * CHANNELS + part, multiply_add(load(grad, at + 2 * MIXED + part), share, zero))
+    for b in range(len(most)):
         for j in range(MIXED):
             if most[b, j] >= 0:
-                of_arounds[most[b, j], j] += grad[b, MIXED + j]
+                of_arounds[most[b, j] * MIXED + j] += grad[b * POOLED + MIXED + j]
+
+
+@njit(cache=True)
+def _multiply(weights: Floats, read: Floats, at: npt.NDArray[np.int32], out: Floats) -> None:
+    """Write the products [B, K, N] of weights [B * K * READ] and what is read of each square, 0 on arrows."""
+    for b in range(len(at)):
+        for s in range(at.shape[1]):
+            if at[b, s] >= 0:
+                x, y = load(read, at[b, s] * READ), load(read, at[b, s] * READ + COUNT)
+                for k in range(out.shape[1]):
+                    of, zero = (b * out.shape[1] + k) * READ, splat(0.0)
+                    near = multiply_add(load(weights, of + COUNT), y, zero)
+                    out[b, k, s] = total(multiply_add(load(weights, of), x, near))
+
+
+@njit(cache=True)
+def _multiply_back(
+    grad: Floats, weights: Floats, read: Floats, at: npt.NDArray[np.int32], of_weights: Floats, of_read: Floats
+) -> None:
+    """Add the gradients of `_multiply`'s inputs. That of an illegal step is 0, which most are."""
+    for b in range(len(at)):
+        for k in range(grad.shape[1]):
+            of = (b * grad.shape[1] + k) * READ
+            for s in range(at.shape[1]):
+                if grad[b, k, s] != 0.0 and at[b, s] >= 0:
+                    factor, to = splat(grad[b, k, s]), at[b, s] * READ
+                    for part in range(0, READ, COUNT):
+                        x = multiply_add(factor, load(read, to + part), load(of_weights, of + part))
+                        store(of_weights, of + part, x)
+                        x = multiply_add(factor, load(weights, of + part), load(of_read, to + part))
+                        store(of_read, to + part, x)
 
 
 def _flat(tensor: Tensor) -> Floats:
-    array: Floats = tensor.detach().contiguous().view(-1).numpy()
+    array: Floats = tensor.detach().cpu().contiguous().view(-1).numpy()
     return array
 
 
-def _array(tensor: Tensor) -> Floats:
-    array: Floats = tensor.detach().contiguous().numpy()
-    return array
+def _there(tensors: tuple[Tensor, ...], other: Tensor) -> Any:
+    """Tensors on the device of another one: these layers run on the CPU."""
+    return (tensor.to(other.device) for tensor in tensors)
 
 
 class _Sums(torch.autograd.Function):
@@ -295,14 +289,14 @@ class _Sums(torch.autograd.Function):
         _gather(_flat(table), places, _flat(out))
         ctx.save_for_backward(out)
         ctx.places, ctx.rows = places, len(table)
-        return out
+        return out.to(table.device)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         (sums,) = ctx.saved_tensors
         out = torch.zeros(ctx.rows, CHANNELS)
         _scatter(_flat(grads[0]), _flat(sums), ctx.places, _flat(out))
-        return out, None
+        return out.to(grads[0].device), None
 
 
 class _Convolution(torch.autograd.Function):
@@ -314,15 +308,15 @@ class _Convolution(torch.autograd.Function):
         _convolve(_flat(inputs), inputs.shape[1], near, _flat(weights), _flat(bias), _flat(out))
         ctx.save_for_backward(inputs, weights, out)
         ctx.near = near
-        return out
+        return out.to(inputs.device)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         inputs, weights, out = ctx.saved_tensors
-        found = torch.zeros_like(inputs), torch.zeros_like(weights), torch.zeros(COUNT)
+        found = torch.zeros(inputs.shape), torch.zeros(weights.shape), torch.zeros(COUNT)
         given = _flat(inputs), inputs.shape[1], ctx.near, _flat(weights), _flat(out), _flat(grads[0])
-        _convolve_back(*given, *(part.view(-1).numpy() for part in found))
-        return (*found, None)
+        _convolve_back(*given, *map(_flat, found))
+        return (*_there(found, inputs), None)
 
 
 class _Pooled(torch.autograd.Function):
@@ -331,15 +325,35 @@ class _Pooled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, arounds: Tensor, kept: Tensor, board: Longs, boards: int) -> Tensor:
         out, most = torch.zeros(boards, POOLED), np.full((boards, MIXED), -1, np.int32)
-        _pool(_array(arounds), _array(kept), board, most, out.numpy())
+        _pool(_flat(arounds), _flat(kept), board, most, _flat(out))
         ctx.board, ctx.most = board, most
-        return out
+        return out.to(arounds.device)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         found = torch.empty(len(ctx.board), MIXED), torch.empty(len(ctx.board), CHANNELS)
-        _pool_back(_array(grads[0]), ctx.board, ctx.most, *(part.numpy() for part in found))
-        return (*found, None, None)
+        _pool_back(_flat(grads[0]), ctx.board, ctx.most, *map(_flat, found))
+        return (*_there(found, grads[0]), None, None)
+
+
+class _Products(torch.autograd.Function):
+    """Products [B, K, N] of weights [B, K, READ] and squares."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, read: Tensor, at: npt.NDArray[np.int32]) -> Tensor:
+        out = torch.zeros(*weights.shape[:2], at.shape[1])
+        _multiply(_flat(weights), _flat(read), at, out.numpy())
+        ctx.save_for_backward(weights, read)
+        ctx.at = at
+        return out.to(weights.device)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        weights, read = ctx.saved_tensors
+        found = torch.zeros(weights.shape), torch.zeros(read.shape)
+        grad = grads[0].cpu().contiguous().numpy()
+        _multiply_back(grad, _flat(weights), _flat(read), ctx.at, *map(_flat, found))
+        return (*_there(found, weights), None)
 
 
 class _Depthwise(nn.Module):
@@ -368,17 +382,20 @@ class StepPolicy(nn.Module):
         for weights in (self.read.weight, self.read.bias):
             nn.init.zeros_(weights)
 
-    def forward(self, starts: Tensor, ends: Tensor, hidden: Tensor, placed: Tensor) -> Tensor:
-        """Logits [B, K, N] of steps from squares [B, K, READ] to squares [B, N, READ].
+    def forward(self, read: Tensor, hidden: Tensor, start: Tensor, squares: Squares, placed: Tensor) -> Tensor:
+        """Logits [B, K, N] of steps on boards with hidden units [B, HIDDEN], from squares ``start`` [B, K].
 
-        ``placed`` [B, K, N] is the index of the bias.
+        ``squares`` are those of these boards, of a list of which ``read`` [M, READ] is read; ``placed`` [N, N] is the
+        index of the bias.
         """
+        at = torch.from_numpy(squares.at).to(read.device).long().gather(1, start).clamp(min=0)
+        starts = read.index_select(0, at.flatten()).view(*start.shape, READ)
         scale, of_end, of_start = self.read(hidden).split([VECTOR, READ, READ], 1)
         vector = self.start(starts) * (1 + scale)[:, None]
         weights = vector @ self.end.weight + of_end[:, None]
         own = vector @ self.end.bias + (starts @ of_start[:, :, None]).squeeze(2)
-        logits: Tensor = weights @ ends.transpose(1, 2) + own[:, :, None] + self.placed[placed]
-        return logits
+        logits: Tensor = _Products.apply(weights, read, squares.at)  # type: ignore[no-untyped-call]
+        return logits + own[:, :, None] + self.placed[placed[start]]
 
 
 @cache
@@ -408,7 +425,11 @@ class RaysNet(Nets):
             nn.BatchNorm1d(count, eps=LEAST_VARIANCE, affine=False) for count in (CHANNELS, POOLED)
         )
         self.mix = nn.Linear(CHANNELS, MIXED)
-        self.hidden, self.deeper, self.value = nn.Linear(POOLED, HIDDEN), nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, 1)
+        self.hidden, self.deeper, self.value = (
+            nn.Linear(POOLED, HIDDEN),
+            nn.Linear(HIDDEN, HIDDEN),
+            nn.Linear(HIDDEN, 1),
+        )
         for layer in (self.hidden, self.deeper):
             nn.init.kaiming_normal_(layer.weight)
         for weights in (self.value.weight, self.value.bias):
@@ -435,9 +456,13 @@ class RaysNet(Nets):
         return self._answers(torch.cat([move, arrow]), len(move))
 
     def _answers(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers]:
-        """Answers of the first boards, before a move, and of the others, before an arrow."""
+        """Answers of the first boards, before a move, and of the others, before an arrow, in 32-bit floats always."""
+        with torch.autocast(kinds.device.type, enabled=False):
+            return self._answers_of(kinds, moves)
+
+    def _answers_of(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers]:
         found, (count, _, height, width) = find_squares(kinds), kinds.shape
-        table = self.features(torch.from_numpy(found.rows))
+        table = self.features(torch.from_numpy(found.rows).to(kinds.device))
         cells: Tensor = _Sums.apply(table, found.places)  # type: ignore[no-untyped-call]
         kept = torch.cat([self.spread(cells, found.near), cells[:, COUNT:]], 1)
         mixed = functional.relu(self.mix(self.mix_norm(kept)))
@@ -445,18 +470,17 @@ class RaysNet(Nets):
         pooled: Tensor = _Pooled.apply(arounds, kept, found.board, count)  # type: ignore[no-untyped-call]
         deep = functional.relu(self.deeper(functional.relu(self.hidden(self.pool_norm(pooled)))))
         value = self.value(deep).squeeze(1)
-        read = torch.cat([mixed, arounds], 1)
-        where = torch.from_numpy(found.board * (height * width) + found.square)
-        ends = torch.zeros(count * height * width, READ).index_copy(0, where, read).view(count, -1, READ)
+        read, placed = torch.cat([mixed, arounds], 1), _placed(height, width).to(kinds.device)
         standing = kinds[:, 0].flip(1).flatten(1)
-        placed = _placed(height, width)
-        own = (standing[:moves] == OWN).nonzero()[:, 1].view(moves, AMAZONS)
-        starts = ends[:moves].gather(1, own[:, :, None].expand(-1, -1, READ))
-        move = self.move_policy(starts, ends[:moves], deep[:moves], placed[own])
-        at = (standing[moves:] == SHOOTS).nonzero()[:, 1:]
-        starts = ends[moves:].gather(1, at[:, :, None].expand(-1, -1, READ))
-        arrow = self.arrow_policy(starts, ends[moves:], deep[moves:], placed[at]).squeeze(1)
-        return (value[:moves], move), (value[moves:], arrow)
+        squares = torch.arange(height * width, device=kinds.device)
+        own = torch.where(standing[:moves] == OWN, squares, len(squares) - 1).sort(1).values[:, :AMAZONS]
+        at = (standing[moves:] == SHOOTS).int().argmax(1, keepdim=True)
+        of_move, of_arrow = deep.split([moves, count - moves])
+        before, after = found._replace(at=found.at[:moves]), found._replace(at=found.at[moves:])
+        values = value.split([moves, count - moves])
+        move = self.move_policy(read, of_move, own, before, placed)
+        arrow = self.arrow_policy(read, of_arrow, at, after, placed).squeeze(1)
+        return (values[0], move), (values[1], arrow)
 
 
 def tabulate(net: RaysNet) -> RayTable:
