@@ -1,7 +1,7 @@
 """The net of rays on 10x10 with one thread: positions a second, and simulations a second of a search on its own.
 
-The reference is the packaged residual net in ONNX Runtime, in 32-bit floats, a batch of 8 positions at a time. The net of
-rays has random weights; both see positions of random games.
+The reference is the packaged residual net in ONNX Runtime, in 32-bit floats, 8 positions at a time. The net of rays has
+random weights; both see positions of random games.
 """
 
 from functools import partial

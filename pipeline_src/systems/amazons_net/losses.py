@@ -200,6 +200,7 @@ class Model(NamedTuple):
     optimizer: Callable[[Iterable[Tensor], float], Optimizer]  # Makes the optimizer of parameters, for a learning rate
     value_loss: ValueLoss
     policy_loss: PolicyLoss
+    clip: float | None = None  # Largest norm of a step's gradient
 
 
 def _published(params: AmazonsTrainParams, size: int) -> Nets:
@@ -225,13 +226,18 @@ def _adamw(parameters: Iterable[Tensor], rate: float) -> Optimizer:
     return AdamW(parameters, lr=rate, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
 
 
+def _quick_adamw(parameters: Iterable[Tensor], rate: float) -> Optimizer:
+    """The same with less decay, in one pass over the weights: a net of rays has few, and its steps are short."""
+    return AdamW(parameters, lr=rate, weight_decay=1e-4, fused=True)
+
+
 MODELS: Mapping[str, Model] = {
     **{
         name: Model(AmazonsTrainParams, _published, _rmsprop, squared_error, loss)
         for name, loss in POLICY_LOSSES.items()
     },
     "residual": Model(AmazonsResidualParams, _residual, _adamw, value_cross_entropy, cross_entropy),
-    "rays": Model(AmazonsRaysParams, _rays, _adamw, value_cross_entropy, cross_entropy),
+    "rays": Model(AmazonsRaysParams, _rays, _quick_adamw, value_cross_entropy, cross_entropy, 1.0),
 }
 """The published nets under the name of their loss's reading; the residual net and the net of rays, on the
 cross-entropies of their moves, arrows and winners, which have one reading only."""

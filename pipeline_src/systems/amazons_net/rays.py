@@ -57,7 +57,7 @@ class RaysConfig:
 
     size: int = 10
     """Squares along one side of the boards that it is trained on; it plays on any."""
-    units: int = 64  # Units of the perceptron
+    units: int = 128  # Units of the perceptron
 
     encoding: ClassVar[str] = "rays"
 
@@ -382,19 +382,21 @@ class StepPolicy(nn.Module):
         for weights in (self.read.weight, self.read.bias):
             nn.init.zeros_(weights)
 
-    def forward(self, read: Tensor, hidden: Tensor, start: Tensor, squares: Squares, placed: Tensor) -> Tensor:
+    def forward(
+        self, read: Tensor, hidden: Tensor, start: Tensor, squares: npt.NDArray[np.int32], placed: Tensor
+    ) -> Tensor:
         """Logits [B, K, N] of steps on boards with hidden units [B, HIDDEN], from squares ``start`` [B, K].
 
-        ``squares`` are those of these boards, of a list of which ``read`` [M, READ] is read; ``placed`` [N, N] is the
-        index of the bias.
+        ``squares`` is `Squares.at` of these boards, for the list of which ``read`` [M, READ] is read; ``placed``
+        [N, N] is the index of the bias.
         """
-        at = torch.from_numpy(squares.at).to(read.device).long().gather(1, start).clamp(min=0)
+        at = torch.from_numpy(squares).to(read.device).long().gather(1, start).clamp(min=0)
         starts = read.index_select(0, at.flatten()).view(*start.shape, READ)
         scale, of_end, of_start = self.read(hidden).split([VECTOR, READ, READ], 1)
         vector = self.start(starts) * (1 + scale)[:, None]
         weights = vector @ self.end.weight + of_end[:, None]
         own = vector @ self.end.bias + (starts @ of_start[:, :, None]).squeeze(2)
-        logits: Tensor = _Products.apply(weights, read, squares.at)  # type: ignore[no-untyped-call]
+        logits: Tensor = _Products.apply(weights, read, squares)  # type: ignore[no-untyped-call]
         return logits + own[:, :, None] + self.placed[placed[start]]
 
 
@@ -420,6 +422,7 @@ class RaysNet(Nets):
         self.config = config
         self.register_buffer("inputs", torch.from_numpy(row_inputs()), persistent=False)
         self.first, self.second = nn.Linear(self.inputs.shape[1], config.units), nn.Linear(config.units, CHANNELS)
+        self.own = nn.Parameter(torch.zeros(ROWS, CHANNELS))
         self.spread, self.around = _Depthwise(), _Depthwise()
         self.mix_norm, self.pool_norm = (
             nn.BatchNorm1d(count, eps=LEAST_VARIANCE, affine=False) for count in (CHANNELS, POOLED)
@@ -437,8 +440,8 @@ class RaysNet(Nets):
         self.move_policy, self.arrow_policy = StepPolicy(), StepPolicy()
 
     def features(self, rows: Tensor) -> Tensor:
-        """Features [D, CHANNELS] of the table's rows [D]."""
-        learnt: Tensor = self.second(functional.relu(self.first(self.inputs[rows])))
+        """Features [D, CHANNELS] of the table's rows [D]: the perceptron's, and what a row adds to them by itself."""
+        learnt: Tensor = self.second(functional.relu(self.first(self.inputs[rows]))) + self.own[rows]
         return learnt.clamp(-LARGEST, LARGEST)
 
     def move(self, features: Tensor) -> Answers:
@@ -476,10 +479,9 @@ class RaysNet(Nets):
         own = torch.where(standing[:moves] == OWN, squares, len(squares) - 1).sort(1).values[:, :AMAZONS]
         at = (standing[moves:] == SHOOTS).int().argmax(1, keepdim=True)
         of_move, of_arrow = deep.split([moves, count - moves])
-        before, after = found._replace(at=found.at[:moves]), found._replace(at=found.at[moves:])
         values = value.split([moves, count - moves])
-        move = self.move_policy(read, of_move, own, before, placed)
-        arrow = self.arrow_policy(read, of_arrow, at, after, placed).squeeze(1)
+        move = self.move_policy(read, of_move, own, found.at[:moves], placed)
+        arrow = self.arrow_policy(read, of_arrow, at, found.at[moves:], placed).squeeze(1)
         return (values[0], move), (values[1], arrow)
 
 
