@@ -204,7 +204,7 @@ def _write_rays(w: _Writer, kinds: Any, opens: Any, keys: Any) -> None:
     ]
     flat = []
     for right in (1, -1):
-        found = {}
+        found: dict[int, Any] = {}
         for part in range(3):
             whole = _flat_rays(w, w.load(_BLOCK, opens, 64 * part), w.load(_BLOCK, kinds, 64 * part), right)
             found |= {4 * part + k: w.pick(whole, whole, [*range(16 * k, 16 * k + 16)]) for k in range(4)}

@@ -243,7 +243,7 @@ def read_table(path: Path | str) -> tuple[RayTable, int]:
     Raises:
         ZugwerkError: no such file, one that is cut short or damaged, or one of another version or game.
     """
-    again = "`zugwerk export MODEL` makes it again"
+    again = "`zugwerk export MODEL --out NET.rays` makes it again"
     try:
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as saved:
             arrays = {name: saved[name] for name in saved.files}

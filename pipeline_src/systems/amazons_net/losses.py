@@ -212,7 +212,7 @@ def _residual(params: AmazonsResidualParams, size: int) -> Nets:
     return ResidualNets(ResidualConfig(size, params.channels, params.blocks, params.embedding))
 
 
-def _rays(params: AmazonsRaysParams, size: int) -> Nets:
+def _rays(params: AmazonsRaysParams, size: int) -> Any:
     return RaysNet(RaysConfig(size, params.units))
 
 

@@ -21,6 +21,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.learning.torch_state import SameConv2d, dense, save_torch
 from pipeline_src.systems.amazons_net.encode import PLANES, Config
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
 Answers = tuple[Tensor, Tensor]
 """Value logit [B] of the mover's chance to win, and policy logits [B, ...], illegal entries among them."""
@@ -467,20 +468,17 @@ def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
 # The file format of trained nets: which net it is, its config, its weights.
 
 
-def _kinds() -> dict[str, tuple[type[Any], type[Any]]]:
-    """Config and net, by the name that the file gives them."""
-    from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
-
-    return {
-        "published": (AmazonsConfig, AmazonsNets),
-        "residual": (ResidualConfig, ResidualNets),
-        "rays": (RaysConfig, RaysNet),
-    }
+KINDS: dict[str, tuple[type[Any], type[Any]]] = {
+    "published": (AmazonsConfig, AmazonsNets),
+    "residual": (ResidualConfig, ResidualNets),
+    "rays": (RaysConfig, RaysNet),
+}
+"""Config and net, by the name that the file gives them."""
 
 
 def save_nets(path: Path | str, nets: Nets) -> None:
     """Write kind, config and weights; the same weights give the same bytes, under any file name."""
-    kind = next(name for name, (_, made) in _kinds().items() if type(nets) is made)
+    kind = next(name for name, (_, made) in KINDS.items() if type(nets) is made)
     config: Any = nets.config
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
     save_torch(path, {"kind": kind, "config": dataclasses.asdict(config), "state_dict": state})
@@ -496,7 +494,7 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
     content = read_model_bytes(path, again)
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
-        config, make = _kinds()[saved["kind"]]
+        config, make = KINDS[saved["kind"]]
         nets: Nets = make(config(**saved["config"]))
         nets.load_state_dict(saved["state_dict"])
     except Exception as error:  # a damaged file makes the unpickler raise anything

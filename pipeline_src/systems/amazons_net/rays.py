@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pipeline_src.games.amazons.board import MAX_SIDE
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.ray_keys import EMPTY, KEYS, OWN, PLACES, ROWS, SHOOTS, STRIDE, row_inputs, write_keys
 from pipeline_src.search.amazons.rays import (
@@ -43,10 +44,10 @@ from pipeline_src.search.gomoku.lanes import (
     where_positive,
 )
 from pipeline_src.systems.amazons_net.encode import AMAZONS, SHOT_AT
-from pipeline_src.systems.amazons_net.nets import MAX_SIDE, Answers, Nets
 
 Floats = npt.NDArray[np.float32]
 Longs = npt.NDArray[np.int64]
+Answers = tuple[Tensor, Tensor]  # See `nets.Answers`
 LEAST_VARIANCE = 1e-3
 """Added to the variance in the normalisation, so that the table's rounding is at most thirty times as large."""
 
@@ -408,11 +409,11 @@ def _placed(height: int, width: int) -> Tensor:
     return down * ACROSS + right
 
 
-class RaysNet(Nets):
-    """See the module. `move` gives the rows of the mover's amazons alone, [B, 4, N]; `arrow` gives [B, N].
+class RaysNet(nn.Module):
+    """A net as `nets.Nets` describes it; see the module.
 
-    What the heads read is normalised over the batch (Ioffe and Szegedy, 2015), which the table's heads take into their
-    weights.
+    `move` gives the rows of the mover's amazons alone, [B, 4, N], and `arrow` gives [B, N]. What the heads read is
+    normalised over the batch (Ioffe and Szegedy, 2015), which the table's heads take into their weights.
     """
 
     inputs: Tensor

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
 from pipeline_src.players.player import Position
@@ -14,8 +15,8 @@ from pipeline_src.search.amazons.rays import SCALE, SHARE, RayEvaluator, make_ra
 from pipeline_src.systems.amazons_net import rays
 from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.encode import encode_kinds
-from pipeline_src.systems.amazons_net.forward import NetsForward, forward_of
-from pipeline_src.systems.amazons_net.nets import load_nets, save_nets
+from pipeline_src.systems.amazons_net.forward import NetsForward, export_rays, forward_of
+from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, load_nets, save_nets
 from pipeline_src.systems.amazons_net.ray_answers import RayForward
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, find_squares, tabulate
 from tests.search.amazons.test_rays import asked, steps_of, walk
@@ -156,6 +157,14 @@ def test_the_model_file_and_the_table_play_the_same_turns(files):
         ]
         assert turns[0] == turns[1]
         assert all(amazons.is_legal(state, turn) for state, turn in zip(states, turns[0], strict=True))
+
+
+def test_a_model_is_exported_as_the_table_that_it_plays_from(files):
+    export_rays(files / "nets.pt", files / "again.rays")
+    assert (files / "again.rays").read_bytes() == (files / "net.rays").read_bytes()
+    save_nets(files / "other.pt", ResidualNets(ResidualConfig(6, 4, 1, 4)))
+    with pytest.raises(ZugwerkError, match=r"other\.pt: only nets of rays .* ResidualNets"):
+        export_rays(files / "other.pt", files / "again.rays")
 
 
 def test_answers_without_a_search_are_those_of_torch(files):
