@@ -165,7 +165,7 @@ def make_ray_net(made: RayTable, state: AmazonsState, settles: bool = False) -> 
     down, right = np.divmod(np.arange(height * width, dtype=np.int32), np.int32(width))
 
     def room(count: int) -> Floats:
-        return _aligned(np.zeros(count, np.float32))
+        return _aligned(np.zeros(count, np.float32))  # type: ignore[no-any-return]
 
     return RayNet(
         table=_aligned(made.table.ravel()),
@@ -209,7 +209,7 @@ TABLE = ".rays"  # Ending of the file of a net of rays
 
 def digest_of(made: RayTable) -> str:
     """SHA-256 of a net's numbers."""
-    found = hashlib.sha256(np.ascontiguousarray(made.table))
+    found = hashlib.sha256(np.ascontiguousarray(made.table))  # type: ignore[arg-type]
     for name in sorted(made.heads):
         found.update(name.encode() + np.ascontiguousarray(made.heads[name]).tobytes())
     return found.hexdigest()

@@ -7,6 +7,7 @@ from pipeline_src.games import kernels
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, from_board, initial_state
 from pipeline_src.jit import Need
 from pipeline_src.search.amazons.rays import RayEvaluator, RayTable
+from pipeline_src.search.mcts.puct_forest import stack
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, Forward, MoveAnswer, Squares
 from pipeline_src.systems.amazons_net.encode import encode_kinds, kinds_need
 
@@ -51,7 +52,7 @@ class RayForward(Forward):
         """The mover's chance to win, the legal steps and their priors."""
         steps = np.empty((1, kernels.max_steps(state)), np.int32)
         count = kernels.write_steps(state, steps[0])
-        stacked = AmazonsState(*(array[None] for array in state))
+        stacked = stack(state, 1)
         priors, values = self.evaluator(stacked, steps, np.array([count], np.int32))
         tiny = np.finfo(np.float32).tiny  # a legal step is never impossible
         return (1 + float(values[0])) / 2, steps[0, :count], np.maximum(priors[0, :count], tiny)

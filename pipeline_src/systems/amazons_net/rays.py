@@ -43,7 +43,7 @@ from pipeline_src.search.gomoku.lanes import (
     total,
     where_positive,
 )
-from pipeline_src.systems.amazons_net.encode import AMAZONS, SHOT_AT
+from pipeline_src.systems.amazons_net.encode import AMAZONS, SHOT_AT, Config
 
 Floats = npt.NDArray[np.float32]
 Longs = npt.NDArray[np.int64]
@@ -397,8 +397,9 @@ class StepPolicy(nn.Module):
         vector = self.start(starts) * (1 + scale)[:, None]
         weights = vector @ self.end.weight + of_end[:, None]
         own = vector @ self.end.bias + (starts @ of_start[:, :, None]).squeeze(2)
-        logits: Tensor = _Products.apply(weights, read, squares)  # type: ignore[no-untyped-call]
-        return logits + own[:, :, None] + self.placed[placed[start]]
+        products: Tensor = _Products.apply(weights, read, squares)  # type: ignore[no-untyped-call]
+        logits: Tensor = products + own[:, :, None] + self.placed[placed[start]]
+        return logits
 
 
 @cache
@@ -416,6 +417,7 @@ class RaysNet(nn.Module):
     normalised over the batch (Ioffe and Szegedy, 2015), which the table's heads take into their weights.
     """
 
+    config: Config
     inputs: Tensor
 
     def __init__(self, config: RaysConfig) -> None:
@@ -479,11 +481,9 @@ class RaysNet(nn.Module):
         squares = torch.arange(height * width, device=kinds.device)
         own = torch.where(standing[:moves] == OWN, squares, len(squares) - 1).sort(1).values[:, :AMAZONS]
         at = (standing[moves:] == SHOOTS).int().argmax(1, keepdim=True)
-        of_move, of_arrow = deep.split([moves, count - moves])
-        values = value.split([moves, count - moves])
-        move = self.move_policy(read, of_move, own, found.at[:moves], placed)
-        arrow = self.arrow_policy(read, of_arrow, at, found.at[moves:], placed).squeeze(1)
-        return (values[0], move), (values[1], arrow)
+        move = self.move_policy(read, deep[:moves], own, found.at[:moves], placed)
+        arrow = self.arrow_policy(read, deep[moves:], at, found.at[moves:], placed).squeeze(1)
+        return (value[:moves], move), (value[moves:], arrow)
 
 
 def tabulate(net: RaysNet) -> RayTable:
