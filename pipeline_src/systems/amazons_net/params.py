@@ -167,6 +167,8 @@ class AmazonsRaysParams(TrainingParams):
 
     units: Count
     """Number of units of the perceptron that makes the table."""
+    precision: Literal["32-true"] = "32-true"
+    """Its own layers compute in 32-bit floats."""
 
 
 # Params of the measurements of Amazons-Net: baselines, evaluation on the test split, matches.

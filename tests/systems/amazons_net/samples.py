@@ -41,7 +41,8 @@ RESIDUAL = {
 }
 
 RAYS = {name: value for name, value in RESIDUAL.items() if name not in ("channels", "blocks", "embedding")} | {
-    "units": 8
+    "units": 8,
+    "precision": "32-true",
 }
 
 
