@@ -395,7 +395,8 @@ def export(
 ) -> None:
     """Export MODEL to ONNX, or a line net to its table; both run without torch. Example: zugwerk export best.pt.
 
-    With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size. With
+    With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size; with one
+    that ends in .rays, write the table of a net of rays of the Amazons. With
     --package, write the export, also of a residual net of the Amazons, and its card (params, commit and figures of this
     checkout) into the package's folder.
 
@@ -415,6 +416,12 @@ def export(
         return
     if hours is not None:
         raise ZugwerkError("--hours is written into a card; add --package SYSTEM, or remove it")
+    if out is not None and out.suffix == ".rays" and not int8:
+        from pipeline_src.systems.amazons_net.forward import export_rays
+
+        export_rays(model, out)
+        typer.echo(f"{out}: table of a net of rays, {out.stat().st_size:,} bytes")
+        return
     from pipeline_src.files import written_aside
     from pipeline_src.systems.gomoku_zero.evaluator import OnnxBackend, as_int8
     from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model

@@ -34,8 +34,6 @@ PACKAGES = ("pipeline_src", "spiders")
 CHANGE_NO_OUTPUT = frozenset(
     f"pipeline_src{name}" for name in ("", ".errors", ".processes", ".project", ".project.code")
 )
-    f"pipeline_src{name}" for name in ("", ".errors", ".processes", ".project", ".project.code")
-)
 """Modules that nearly all others import and that affect no result: version, messages, ends of processes, digests.
 
 They and their imports are left out of digests."""

@@ -65,6 +65,7 @@ STAGES_REACHED = {
     "amazons_parse": AMAZONS_AFTER_CRAWL,
     "amazons_train": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
     "amazons_residual": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
+    "amazons_rays": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
     "amazons_models": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
     "amazons_match": {"amazons_match"},
     "gomoku_net": {"gomoku_first", "gomoku_generation", "gomoku_evaluate", "gomoku_calibration"},

@@ -38,7 +38,7 @@ def test_stages_read_the_models_that_sections_name():
     for section, read, kind in found:
         assert SECTIONS[section] is kind if read == "load" else issubclass(SECTIONS[section], kind), section
     by_other_names = {"gomoku_generations", "gomoku_net", "growing_first", "growing_larger", "growing_net"}
-    by_other_names |= {"amazons_train", "amazons_residual", "depth_train"}
+    by_other_names |= {"amazons_train", "amazons_residual", "amazons_rays", "depth_train"}
     assert SECTIONS.keys() - {section for section, _, _ in found} == by_other_names
 
 

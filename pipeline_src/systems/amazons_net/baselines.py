@@ -9,34 +9,31 @@ with its best arrow. Ties count by the probability that a random order puts the 
 """
 
 import hashlib
-import numpy as np
-import numpy.typing as npt
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.journal import each_kept
-from pipeline_src.arena.journal import pack
-from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.journal import unpack
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
 from pipeline_src.files import write_json
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons import amazons_engine
-from pipeline_src.players.amazons import make_evaluator
-from pipeline_src.players.amazons import one_ply_values
+from pipeline_src.players.amazons import amazons_engine, make_evaluator, one_ply_values
 from pipeline_src.project.params import load
 from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
-from pipeline_src.systems.amazons_net.recorded import Floats
-from pipeline_src.systems.amazons_net.recorded import Predictions
-from pipeline_src.systems.amazons_net.recorded import RecordedTurns
-from pipeline_src.systems.amazons_net.recorded import counted
-from pipeline_src.systems.amazons_net.recorded import recorded_turns
-from pipeline_src.systems.amazons_net.recorded import top_hits
-from pipeline_src.systems.amazons_net.recorded import write_agreement
+from pipeline_src.systems.amazons_net.recorded import (
+    Floats,
+    Predictions,
+    RecordedTurns,
+    counted,
+    recorded_turns,
+    top_hits,
+    write_agreement,
+)
 from pipeline_src.systems.amazons_net.samples import open_dataset
-from typing import NamedTuple
-
 
 SAMPLES = Path("artifacts/samples/amazons")
 WORK = Path("work/amazons_baselines")

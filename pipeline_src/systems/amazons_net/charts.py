@@ -16,6 +16,7 @@ ORDER = (
     "expected distance",
     "cross entropy",
     "residual",
+    "rays",
     "one ply",
     "residual against itself",
     "uniform",

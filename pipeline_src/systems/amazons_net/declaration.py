@@ -5,15 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline_src.project.params import Items, Params, Whole, at
-from pipeline_src.project.systems import (
-    Boards,
-    Claim,
-    Counted,
-    Figure,
-    Flow,
-    System,
-    calibration_figures,
-)
+from pipeline_src.project.systems import Boards, Claim, Counted, Figure, Flow, System, calibration_figures
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
     AmazonsBaselinesParams,
@@ -22,6 +14,7 @@ from pipeline_src.systems.amazons_net.params import (
     AmazonsMatchParams,
     AmazonsModelsParams,
     AmazonsParseParams,
+    AmazonsRaysParams,
     AmazonsResidualParams,
     AmazonsSamplesParams,
     AmazonsTrainParams,
@@ -93,6 +86,10 @@ def _residual(words: str, name: str, unit: str = "fraction") -> Figure:
     return _amazons(words, unit, "evaluate/residual.json", f"nets.{name}", "evaluate")
 
 
+def _rays(words: str, name: str) -> Figure:
+    return _amazons(f"net of rays: {words}", "fraction", "evaluate/rays.json", f"nets.{name}", "evaluate")
+
+
 def _score(words: str, match: str, opponent: str) -> Figure:
     figure = _amazons(words, "score", "match.json", f"{match}.score", "match")
     trained = printed_words if "Amazons-Net" in words else None
@@ -142,6 +139,10 @@ SYSTEM = System(
             "residual net: score against the one-ply player", "residual_one_ply", "one_ply"
         ),
         **{f"residual_{name}": one for name, one in calibration_figures("amazons", "residual net", CRAWLED).items()},
+        "rays_from_to_top1": _rays("top-1 accuracy, move (from, to)", "from_to_top1"),
+        "rays_arrow_top1": _rays("top-1 accuracy, arrow given the move", "arrow_top1"),
+        "rays_turn_top1": _rays("top-1 accuracy, whole turn", "turn_top1"),
+        "rays_value_accuracy": _rays("value accuracy", "value_accuracy"),
         "residual_puct_vs_alphabeta": Figure(
             "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
         ),
@@ -167,6 +168,7 @@ SYSTEM = System(
         "amazons_models": AmazonsModelsParams,
         "amazons_train": AmazonsTrainParams,
         "amazons_residual": AmazonsResidualParams,
+        "amazons_rays": AmazonsRaysParams,
         "amazons_baselines": AmazonsBaselinesParams,
         "amazons_evaluate": AmazonsEvaluateParams,
         "amazons_match": AmazonsMatchParams,

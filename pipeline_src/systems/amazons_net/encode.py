@@ -18,6 +18,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import ARROW, BLACK, COLOUR, EMPTY, WHITE, format_square, from_board, from_fen, to_fen
 from pipeline_src.games.rules import to_play
 from pipeline_src.jit import Need, njit
+from pipeline_src.search.amazons import ray_keys
 
 AMAZONS = 4  # Planes of F: the amazons a side has
 SCALE = 100
@@ -433,6 +434,54 @@ def _mobility(free: Planes, runs: Planes, out: Planes) -> None:
             out[i, j] *= free[i, j] / np.float32(MOST_REACHED)
 
 
+# Input plane of the net of rays: what stands on each square, seen by the side to move.
+
+
+SHOT_AT = 4  # Code of an arrow; the others are those of `ray_keys`
+
+
+def encode_kinds(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]) -> Encoded:
+    """One plane float32 [B, 1, H, W] of kinds of squares, amazons and legal squares; see `encode.encode_planes`.
+
+    Raises:
+        ZugwerkError: a side to move without exactly four amazons, or ``moved`` is not one of them.
+    """
+    boards, movers, moved, encoded = prepare(boards, movers, moved, 1)
+    check(_encode_kinds(boards, movers, moved, encoded), boards, movers, moved)
+    return encoded
+
+
+def kinds_need() -> list[Need]:
+    """Return the kernels that `encode_kinds` calls."""
+    one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
+    return [Need(_encode_kinds, prepare(*one, 1))]
+
+
+@njit(cache=True)
+def _encode_kinds(
+    boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], out: Encoded
+) -> int:
+    """Fill ``out``, whose ``legal`` is all False; return -1, or the first position that cannot be encoded."""
+    count, height, width = boards.shape
+    for b in range(count):
+        board = boards[b]
+        if not mark_legal(board, movers[b], moved[b], False, out.amazons[b], out.legal[b]):
+            return b
+        for i in range(height):
+            for j in range(width):
+                code, kind = board[i, j], ray_keys.OTHER
+                if code == EMPTY:
+                    kind = ray_keys.EMPTY
+                elif code == ARROW:
+                    kind = SHOT_AT
+                elif code == movers[b]:
+                    kind = ray_keys.OWN
+                out.features[b, 0, i, j] = kind
+        if moved[b] >= 0:
+            out.features[b, 0, height - 1 - moved[b] // width, moved[b] % width] = ray_keys.SHOOTS
+    return -1
+
+
 class Config(Protocol):
     """A frozen dataclass that fixes a net's shape and how it sees a position."""
 
@@ -442,15 +491,15 @@ class Config(Protocol):
 
     @property
     def encoding(self) -> str:
-        """One of `ENCODERS`: ``features`` (F) or ``planes``."""
+        """One of `ENCODERS`: ``features`` (F), ``planes`` or ``rays``."""
 
     @property
     def options(self) -> Mapping[str, bool]:
         """Keyword arguments of the encoder."""
 
 
-ENCODERS: Mapping[str, Callable[..., Encoded]] = {"features": encode, "planes": encode_planes}
-NEEDS: Mapping[str, Callable[[], list[Need]]] = {"features": encode_needs, "planes": planes_need}
+ENCODERS: Mapping[str, Callable[..., Encoded]] = {"features": encode, "planes": encode_planes, "rays": encode_kinds}
+NEEDS: Mapping[str, Callable[[], list[Need]]] = {"features": encode_needs, "planes": planes_need, "rays": kinds_need}
 """Kernels that each of them calls."""
 
 

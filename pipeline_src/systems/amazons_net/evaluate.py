@@ -29,7 +29,7 @@ from pipeline_src.files import write_json
 from pipeline_src.games.amazons import is_legal
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
-from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.forward import forward_of
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.recorded import (
@@ -172,7 +172,7 @@ def main(*options: str) -> None:
     params = load(AmazonsEvaluateParams, "amazons_evaluate")
     torch.set_num_threads(load_value(int, "torch_threads"))
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    nets = NetsForward(load_nets(MODELS / model / "nets.pt", device), params.batch)
+    nets = forward_of(load_nets(MODELS / model / "nets.pt", device), params.batch)
     turns, left_out = recorded_turns(open_dataset(SAMPLES), "test")
     predictions = predict_nets(nets, turns)
     found = write_agreement(OUT, model, predictions, turns)

@@ -20,7 +20,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import AdamW, Optimizer
 
 from pipeline_src.systems.amazons_net.nets import AmazonsConfig, AmazonsNets, Nets, ResidualConfig, ResidualNets
-from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams, TrainingParams
+from pipeline_src.systems.amazons_net.params import (
+    AmazonsRaysParams,
+    AmazonsResidualParams,
+    AmazonsTrainParams,
+    TrainingParams,
+)
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
 
 class NesterovRMSprop(Optimizer):
@@ -194,6 +200,7 @@ class Model(NamedTuple):
     optimizer: Callable[[Iterable[Tensor], float], Optimizer]  # Makes the optimizer of parameters, for a learning rate
     value_loss: ValueLoss
     policy_loss: PolicyLoss
+    clip: float | None = None  # Largest norm of a step's gradient
 
 
 def _published(params: AmazonsTrainParams, size: int) -> Nets:
@@ -203,6 +210,10 @@ def _published(params: AmazonsTrainParams, size: int) -> Nets:
 
 def _residual(params: AmazonsResidualParams, size: int) -> Nets:
     return ResidualNets(ResidualConfig(size, params.channels, params.blocks, params.embedding))
+
+
+def _rays(params: AmazonsRaysParams, size: int) -> Any:
+    return RaysNet(RaysConfig(size, params.units))
 
 
 def _rmsprop(parameters: Iterable[Tensor], rate: float) -> Optimizer:
@@ -215,12 +226,18 @@ def _adamw(parameters: Iterable[Tensor], rate: float) -> Optimizer:
     return AdamW(parameters, lr=rate, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
 
 
+def _quick_adamw(parameters: Iterable[Tensor], rate: float) -> Optimizer:
+    """The same with less decay, in one pass over the weights: a net of rays has few, and its steps are short."""
+    return AdamW(parameters, lr=rate, weight_decay=1e-4, fused=True)
+
+
 MODELS: Mapping[str, Model] = {
     **{
         name: Model(AmazonsTrainParams, _published, _rmsprop, squared_error, loss)
         for name, loss in POLICY_LOSSES.items()
     },
     "residual": Model(AmazonsResidualParams, _residual, _adamw, value_cross_entropy, cross_entropy),
+    "rays": Model(AmazonsRaysParams, _rays, _quick_adamw, value_cross_entropy, cross_entropy, 1.0),
 }
-"""The published nets under the name of their loss's reading; the residual net, on the cross-entropies of its moves, its
-arrows and its winners, which has one reading only."""
+"""The published nets under the name of their loss's reading; the residual net and the net of rays, on the
+cross-entropies of their moves, arrows and winners, which have one reading only."""

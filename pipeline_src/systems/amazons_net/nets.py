@@ -21,6 +21,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.learning.torch_state import SameConv2d, dense, save_torch
 from pipeline_src.systems.amazons_net.encode import PLANES, Config
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
 Answers = tuple[Tensor, Tensor]
 """Value logit [B] of the mover's chance to win, and policy logits [B, ...], illegal entries among them."""
@@ -54,12 +55,14 @@ def gather_rows(logits: Tensor, rows: Tensor) -> Tensor:
     them out changes no probability and saves most of the softmax.
 
     Args:
-        logits: float [B, N * N], entry ``from * N + to``.
+        logits: float [B, N * N], entry ``from * N + to``; or these rows, of a net that makes no others.
         rows: integer [B, K], the squares of the pieces.
 
     Returns:
         float [B, K, N].
     """
+    if logits.dim() == 3:
+        return logits
     size = round(logits.shape[1] ** 0.5)
     batch = torch.arange(len(logits), device=logits.device)[:, None]
     return logits.view(len(logits), size, size)[batch, rows.long()]
@@ -468,6 +471,7 @@ def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     "published": (AmazonsConfig, AmazonsNets),
     "residual": (ResidualConfig, ResidualNets),
+    "rays": (RaysConfig, RaysNet),
 }
 """Config and net, by the name that the file gives them."""
 

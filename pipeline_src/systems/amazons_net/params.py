@@ -7,20 +7,11 @@ from pydantic import Field, field_validator, model_validator
 
 from pipeline_src.learning.arrays import SplitShares
 from pipeline_src.learning.devices import MixedPrecision
-from pipeline_src.project.params import (
-    BelowOne,
-    Count,
-    Distinct,
-    Items,
-    Named,
-    NonNegative,
-    Params,
-    Positive,
-)
+from pipeline_src.project.params import BelowOne, Count, Distinct, Items, Named, NonNegative, Params, Positive
 from pipeline_src.records.crawl_params import GamesParams
 
 StartPosition = Literal["standard", "cross"]
-ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual"]
+ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual", "rays"]
 
 
 class AmazonsArchive(Params):
@@ -82,9 +73,10 @@ class AmazonsSamplesParams(Params):
 class AmazonsModelsParams(Params):
     """Models that are trained, and evaluated on the test split."""
 
-    trained: dict[ModelName, Literal["amazons_train", "amazons_residual"]]
+    trained: dict[ModelName, Literal["amazons_train", "amazons_residual", "amazons_rays"]]
     """Models to train, each with the section of its training: Amazons-Net by readings of its loss, including
-    ``amazons_match.loss``, with amazons_train, and the residual net with amazons_residual."""
+    ``amazons_match.loss``, with amazons_train, the residual net with amazons_residual and the net of rays with
+    amazons_rays."""
 
     @model_validator(mode="after")
     def _has_the_residual_net(self) -> Self:
@@ -98,7 +90,7 @@ class AmazonsModelsParams(Params):
 
 def section_of(model: str) -> str:
     """Name of the section with the training of a model."""
-    return "amazons_residual" if model == "residual" else "amazons_train"
+    return {"residual": "amazons_residual", "rays": "amazons_rays"}.get(model, "amazons_train")
 
 
 class TrainingParams(MixedPrecision):
@@ -159,6 +151,15 @@ class AmazonsResidualParams(TrainingParams):
     """Number of residual blocks of two convolutions each."""
     embedding: Count
     """Length of the embeddings of from and to squares in the move policy."""
+
+
+class AmazonsRaysParams(TrainingParams):
+    """The net of rays, which plays from a table, and its training on the same samples."""
+
+    units: Count
+    """Number of units of the perceptron that makes the table."""
+    precision: Literal["32-true"] = "32-true"
+    """Its own layers compute in 32-bit floats."""
 
 
 class AmazonsBaselinesParams(Params):

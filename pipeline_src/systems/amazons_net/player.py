@@ -24,8 +24,11 @@ from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.amazons.rays import TABLE, RayEvaluator, read_table
+from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct_search import Puct
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     Floats,
@@ -34,13 +37,14 @@ from pipeline_src.systems.amazons_net.answers import (
     after_move,
     as_int8,
 )
+from pipeline_src.systems.amazons_net.ray_answers import RayForward
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
 Ints = npt.NDArray[np.int32]
 ONNX = ".onnx"
 
 
-SearchNets = AmazonsNetEvaluator | OnnxEvaluator
+SearchNets = AmazonsNetEvaluator | OnnxEvaluator | RayEvaluator
 """Nets as a search asks them: `search.mcts.puct_trees.EvaluateBatch` of positions of one board size."""
 
 
@@ -57,6 +61,8 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
     Raises:
         ZugwerkError: no model there, a missing package, or a backend that does not run such nets.
     """
+    if Path(path).suffix == TABLE:
+        return RayEvaluator(*read_table(path), settles=True)
     if Path(path).suffix == ONNX:
         if backend == "torch":
             raise ZugwerkError(f"{path}: torch runs nets.pt, not an ONNX model; leave backend=torch out")
@@ -66,8 +72,11 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
         return OnnxEvaluator(content, batch, path)
     from pipeline_src.systems.amazons_net.forward import export_nets
     from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
+    from pipeline_src.systems.amazons_net.rays import RaysNet, tabulate
 
     nets = load_nets(path)
+    if isinstance(nets, RaysNet) and backend == "auto":
+        return RayEvaluator(tabulate(nets), nets.config.size, settles=True)
     if backend == "auto":
         packages = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
         backend = "onnx-int8" if packages and isinstance(nets, ResidualNets) else "torch"
@@ -86,12 +95,14 @@ def open_forward(path: str, batch: int) -> Forward:
     Raises:
         ZugwerkError: no model there, or a damaged one.
     """
+    if Path(path).suffix == TABLE:
+        return RayForward(*read_table(path))
     if Path(path).suffix == ONNX:
         return OnnxEvaluator(read_model_bytes(path), batch, path)
-    from pipeline_src.systems.amazons_net.forward import NetsForward
+    from pipeline_src.systems.amazons_net.forward import forward_of
     from pipeline_src.systems.amazons_net.nets import load_nets
 
-    return NetsForward(load_nets(path), batch, threads=1)
+    return forward_of(load_nets(path), batch, threads=1)
 
 
 BATCH = 16  # Positions of a forward pass: as many as a task of a match has games in lock step
@@ -178,6 +189,11 @@ class NetsPlayer(Player):
             log_p = log_p / self.temperature + np.stack([rng.gumbel(size=log_p.shape[1]) for rng in rngs])
         places: npt.NDArray[np.int64] = log_p.argmax(axis=1)
         return places
+
+
+def settled(nets: SearchNets) -> EvaluateBatch:
+    """Nets together with counting, which a net of rays has in its kernel."""
+    return nets if isinstance(nets, RayEvaluator) else SettlingEvaluator(nets)
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,6 @@ from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.players.searching import ByBoard, Nodes
 from pipeline_src.project.params import Count, NonNegative
-from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer
 
 
-TREE = 1 << 14  # Number of nodes of a tree if only time limits the search
+TREE, FAST_TREE = 1 << 14, 1 << 16
+"""Number of nodes of a tree if only time limits the search; with a net of rays, which fills a tree in less time."""
 FORMULA = PuctOptions()
 
 
@@ -77,7 +77,7 @@ class PuctPlayerOptions(Nodes):
     batch: Count = 8
     """Number of positions in a forward pass; smaller batches are padded."""
     leaves: Count = 8
-    """Number of leaves of one tree in a batch."""
+    """Number of leaves of one tree in a batch; 1 with a net of rays, unless it is given."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
     """Program that runs the net. The residual net runs in onnx, and onnx-int8 computes with 8-bit integers: auto is
     that if its packages are installed, and torch otherwise and for all other nets. A model in ONNX runs as it is."""
@@ -99,13 +99,16 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
     Raises:
         ZugwerkError: no model there.
     """
-    from pipeline_src.systems.amazons_net.player import PuctPlayer, open_nets
+    from pipeline_src.search.amazons.rays import RayEvaluator
+    from pipeline_src.systems.amazons_net.player import PuctPlayer, open_nets, settled
 
     def load(model: str) -> PuctPlayer:
         nets = open_nets(model, options.backend, options.batch)
         formula = PuctOptions(options.c, options.c_base, options.fpu, options.caution, solve=True)
-        tree = TREE if limit.nodes is None else limit.nodes + 2
-        searcher = Puct(SettlingEvaluator(nets), formula, tree, options.leaves, options.share)
+        fast = isinstance(nets, RayEvaluator)
+        tree = (FAST_TREE if fast else TREE) if limit.nodes is None else limit.nodes + 2
+        leaves = 1 if fast and "leaves" not in options.model_fields_set else options.leaves
+        searcher = Puct(settled(nets), formula, tree, leaves, options.share)
         return PuctPlayer(searcher, limit, nets)
 
     limit = options.limit

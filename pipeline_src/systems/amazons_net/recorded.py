@@ -3,33 +3,19 @@
 `Predictions` are the common form in which systems are compared. Intervals treat the turns of a game as one cluster.
 """
 
-import numpy as np
-import numpy.typing as npt
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from pipeline_src.arena.score import Score
-from pipeline_src.arena.score import calibration_rows
-from pipeline_src.arena.score import clustered_mean
-from pipeline_src.arena.score import clustered_rate
-from pipeline_src.arena.score import reliability
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import Row
-from pipeline_src.files import write_table
-from pipeline_src.games.amazons import AmazonsState
-from pipeline_src.games.amazons import COLOUR
-from pipeline_src.games.amazons import format_move
-from pipeline_src.games.amazons import from_board
-from pipeline_src.systems.amazons_net.samples import AMAZON
-from pipeline_src.systems.amazons_net.samples import ARROW
-from pipeline_src.systems.amazons_net.samples import Dataset
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.score import Score, calibration_rows, clustered_mean, clustered_rate, reliability
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import Row, write_table
+from pipeline_src.games.amazons import COLOUR, AmazonsState, format_move, from_board
+from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
 PHASES = (0, 20, 50)
 """First plies of opening, middle and late game: those at which the one-ply evaluation changes its weights."""

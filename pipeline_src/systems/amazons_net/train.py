@@ -467,6 +467,7 @@ def train(dataset: Dataset, params: TrainingParams, *, model: str, seed: int, fo
         check_val_every_n_epoch=data.laps_per_epoch,
         reload_dataloaders_every_n_epochs=1,
         num_sanity_val_steps=0,
+        gradient_clip_val=module.model.clip,
         deterministic=not gpu,  # bit-for-bit results are guaranteed on a CPU only; on a GPU they would cost too much
         benchmark=gpu,
     )

@@ -34,9 +34,9 @@ from pipeline_src.search.gomoku.line_net import (
     load,
     splat,
     store,
-    where_positive,
     windows,
 )
+from pipeline_src.search.lanes import where_positive
 from pipeline_src.systems.gomoku_zero.params import LinesParams, NetShape, PlainParams, ResidualParams
 
 

@@ -40,10 +40,15 @@ RESIDUAL = {
     "checkpoint_steps": 4,
 }
 
+RAYS = {name: value for name, value in RESIDUAL.items() if name not in ("channels", "blocks", "embedding")} | {
+    "units": 8,
+    "precision": "32-true",
+}
+
 
 def params(model="cross_entropy", **changed):
     """Params of a model's training, with the changes that it has a key for."""
-    section = {"amazons_train": SECTION, "amazons_residual": RESIDUAL}[section_of(model)]
+    section = {"amazons_train": SECTION, "amazons_residual": RESIDUAL, "amazons_rays": RAYS}[section_of(model)]
     return MODELS[model].params(**section | {name: value for name, value in changed.items() if name in section})
 
 

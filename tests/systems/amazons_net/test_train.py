@@ -211,7 +211,7 @@ def module_and_batch(dataset, model, count, **changed):
     return AmazonsModule(nets, section, model=model, total_steps=100), batch
 
 
-@pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2)])
+@pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2), ("rays", 2e-2)])
 def test_both_nets_overfit_one_batch(dataset, model, rate):
     module, batch = module_and_batch(dataset, model, 24, width=0.1, channels=16, warmup=0.0)
     optimizer = module.configure_optimizers()["optimizer"]
@@ -342,7 +342,7 @@ def run(dataset, folder, model="cross_entropy", **changed):
 def undisturbed(dataset, tmp_path_factory):
     """Bytes and curves of trainings that nobody disturbed, by model."""
     found = {}
-    for model in ("cross_entropy", "residual"):
+    for model in ("cross_entropy", "residual", "rays"):
         trained = run(dataset, tmp_path_factory.mktemp("whole"), model)
         found[model] = trained.best_nets.read_bytes(), trained.rows
     return found
@@ -353,7 +353,7 @@ def whole(undisturbed):
     return undisturbed["cross_entropy"]
 
 
-@pytest.mark.parametrize("model", ["cross_entropy", "residual"])
+@pytest.mark.parametrize("model", ["cross_entropy", "residual", "rays"])
 def test_trains_and_measures(dataset, undisturbed, tmp_path, model):
     trained = run(dataset, tmp_path, model)
     assert [row["epoch"] for row in trained.rows] == [1, 2]
@@ -394,7 +394,9 @@ def stop_after_saving(monkeypatch, _, pattern):
     ],
     ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "before_removal"],
 )
-@pytest.mark.parametrize("model", ["cross_entropy", pytest.param("residual", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model", ["cross_entropy", *(pytest.param(model, marks=pytest.mark.slow) for model in ("residual", "rays"))]
+)
 def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path, monkeypatch, stop, where, model):
     with monkeypatch.context() as killing:
         stop(killing, AmazonsModule, where)
