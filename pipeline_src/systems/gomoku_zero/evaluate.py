@@ -10,10 +10,9 @@ from pipeline_src import streams
 from pipeline_src.arena.calibration import calibration_stage
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.match import cross_table
 from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match, Rating, first_side_share, rate_players
-from pipeline_src.arena.runner import BestOf, Board, Event, Pairing, Rules, pairings, records
+from pipeline_src.arena.runner import BestOf, Board, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, read_json, read_table, write_json, write_table, written_aside

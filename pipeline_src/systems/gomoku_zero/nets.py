@@ -20,7 +20,6 @@ from pipeline_src.jit import njit
 from pipeline_src.project.params import Count
 from pipeline_src.search.gomoku.line_net import (
     CHANNELS,
-    COUNT,
     DIRECTIONS,
     HIDDEN,
     LARGEST,
@@ -29,14 +28,9 @@ from pipeline_src.search.gomoku.line_net import (
     POOLED,
     SCALE,
     LineTable,
-    add,
-    larger,
-    load,
-    splat,
-    store,
     windows,
 )
-from pipeline_src.search.lanes import where_positive
+from pipeline_src.search.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.systems.gomoku_zero.params import LinesParams, NetShape, PlainParams, ResidualParams
 
 

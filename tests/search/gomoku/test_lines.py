@@ -10,19 +10,9 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import CARO, EXACT, FREESTYLE, LINE, RENJU, from_board, kind_of_line, line_through
 from pipeline_src.jit import njit
 from pipeline_src.search.gomoku import lines as patterns
-from pipeline_src.search.gomoku.line_net import (
-    add,
-    exchange,
-    larger,
-    load,
-    load_positive,
-    multiply_add,
-    splat,
-    store,
-    total,
-)
 from pipeline_src.search.gomoku.lines import BORDER, WINS, bring, cell_of, lift, make_lines, place, wins
 from pipeline_src.search.gomoku.threats import only_answer
+from pipeline_src.search.lanes import add, exchange, larger, load, load_positive, multiply_add, splat, store, total
 
 
 def wins_in(row, line, rule):
