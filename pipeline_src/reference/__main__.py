@@ -28,7 +28,6 @@ from pipeline_src.reference.pages import (
     metrics_page,
     nets_page,
     params_page,
-    spread,
     table,
     value_code,
 )
@@ -366,7 +365,6 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
-    "spread": lambda _found, folder, _words: spread(folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }
 

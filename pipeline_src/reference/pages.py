@@ -1,11 +1,10 @@
 """Markdown tables, and the words in their cells."""
 
 import ast
-import json
+import csv
 import re
 import typing
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
 from pipeline_src.cli.app import app
 from pipeline_src.players.packaged import Card, CardCalibration, CardFigure, packaged_nets
 from pipeline_src.project.graph import CODE, GRAPH, Stage, overlap, reached, read_graph
-from pipeline_src.project.params import PARAMS_FILE, at, is_model, read_tree, sentence, type_words, unwrapped
+from pipeline_src.project.params import PARAMS_FILE, is_model, read_tree, sentence, type_words, unwrapped
 from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
 from pipeline_src.project.systems import Figure, systems
 from pipeline_src.reference.stage_code import SECTIONS, TopLevel, about
@@ -109,8 +108,12 @@ def _stages(folder: Path) -> list[tuple[str, str]]:
     stages = read_tree(folder / "dvc.yaml")["stages"]
     for name, definition in stages.items():
         command = definition.get("do", definition)["cmd"]
-        path = folder / (command.split()[2].replace(".", "/") + ".py")
-        text = sentence(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))))
+        module, _, function = command.split()[3].partition(":")  # python -m pipeline_src.stage MODULE[:FUNCTION]
+        tree = ast.parse((folder / "pipeline_src" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        mains = (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == (function or "main"))
+        text = sentence(ast.get_docstring(next(mains)))
+        if not function and not text.startswith("Stage "):
+            text = sentence(ast.get_docstring(tree))
         about = re.sub(r"^Stage \w+: ", "", text)
         many = "@NAME" if "foreach" in definition else ""
         rows.append((code(name + many), about[:1].upper() + about[1:]))
@@ -213,7 +216,7 @@ METRICS_INTRO = f"""# Metrics
 
 `zugwerk report` prints the figures below next to the published ones, `zugwerk report --json` prints them for programs,
 and `zugwerk compare` sets all numbers of two versions side by side. Units, published values and commands are in
-[results](../results.md), names in the [glossary](../glossary.md#metrics).
+[results](../results.md).
 
 The reports of a stage are below `artifacts/reports/` under its name (`amazons_match` writes `amazons/match.json`;
 dvc.yaml lists all) and hold numbers only; those of the committed run are in [docs/measured/laptop](../measured/laptop)
@@ -229,8 +232,8 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
   of Gomoku's models, MCTS with 1,000 random playouts is 0.
 - A figure with no file of the graph comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
 - A figure may have several measurements: by the last run in this checkout, by a committed run of a profile, or outside
-  the graph. The checkout's own stands first, then the one with the largest n; `profiles` has all of them by name, and
-  `others` the details of the rest ([formats](../results.md#add-a-measurement)).
+  the graph. The checkout's own stands first, then the one with the largest n; `others`
+  has the rest ([formats](../results.md#add-a-measurement)).
 - `player` says what was measured where params decide it, such as `bare net, 64 simulations` or `net with solver=200,
   400 simulations`. Of such a figure, a measurement by other code than the graph's (`code`, the digest of the stage's
   code) stands behind those by the same code, the newest first. `as printed` says that Amazons-Net was trained as its
@@ -243,6 +246,10 @@ dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Cr
 """
 
 
+UNITS = Path(__file__).with_name("units.csv")
+UNITS_WORDS = "`*` is any text and `#` a number; if several names fit, the longest applies."
+
+
 def metrics_page() -> str:
     """Return the page's text, for the registry of figures."""
     lines = METRICS_INTRO.splitlines()
@@ -251,7 +258,12 @@ def metrics_page() -> str:
         rows = [(code(name), figure.words, _place(figure)) for name, figure in figures.items()]
         heads = ["key", "figure", "file, key"][: 3 if any(place for *_, place in rows) else 2]
         lines += [*table(heads, [row[: len(heads)] for row in rows]), ""]
-    return "\n".join(lines[:-1]) + "\n"
+    with UNITS.open(encoding="utf-8", newline="") as file:
+        names = [
+            (" ".join(map(code, row["name"].split())), row["unit"], row["meaning"]) for row in csv.DictReader(file)
+        ]
+    lines += ["## Names in the reports of stages", "", UNITS_WORDS, "", *table(["name", "unit", "meaning"], names)]
+    return "\n".join(lines) + "\n"
 
 
 def _place(figure: Figure) -> str:
@@ -483,76 +495,6 @@ def _value(value: Any) -> str:
     if value is ABSENT:
         return "none"
     return code(value) if isinstance(value, Shown) else value_code(value)
-
-
-# Table of docs/cluster.md: into how many parts each stage divides, and its cost at multiples of the published size.
-#
-# Sizes follow from the profiles, times from the straight lines of docs/measured/costs.json.
-
-
-SPREAD_PROFILES = ("smoke", "laptop", "overnight", "paper")
-TIMES = (1, 10, 100, 1000)
-COSTS = Path("docs/measured/costs.json")
-
-Tree = dict[str, Any]
-
-
-def _value_spread(key: str) -> Callable[[Tree], int]:
-    return lambda tree: int(at(tree, key))
-
-
-def _games(key: str) -> Callable[[Tree], int]:
-    """Both games of all pairs of the matches at a key."""
-    return lambda tree: 2 * sum(int(match["pairs"]) for match in at(tree, key).values())
-
-
-def _a_round(section: str) -> Callable[[Tree], int]:
-    return lambda tree: int(tree[section]["games"]) // int(tree[section]["rounds"])
-
-
-PARTS: dict[str, tuple[str, Callable[[Tree], int] | None]] = {
-    "amazons_archive": ("games", _value_spread("amazons_archive.games")),
-    "amazons_baselines": ("slices of the test split", None),
-    "amazons_train": ("samples of a batch, by `devices`", _value_spread("amazons_train.batch")),
-    "amazons_match": ("games", _games("amazons_match.matches")),
-    "gomoku_generation, self-play": ("games of a round", _a_round("gomoku_self_play")),
-    "gomoku_generation, train": ("samples of a batch, by `devices`", _value_spread("gomoku_train.batch")),
-    "gomoku_evaluate": ("games of the headline matches", _games("gomoku_evaluate.opponents")),
-    "growing_board, self-play": ("games of a generation", _value_spread("growing_self_play.games")),
-    "growing_board, train": ("samples of a batch, by `devices`", _value_spread("growing_train.batch")),
-    "depth_label": ("games", _value_spread("depth_label.games")),
-    "depth_train": ("samples of a batch, by `devices`", _value_spread("depth_train.training.batch")),
-    "depth_match": ("games", _games("depth_match.matches")),
-    "joseki_records": ("games, or files", _value_spread("joseki_records.made.games")),
-}
-"""Stages of docs/measured/costs.json that divide: into what, and into how many, if that follows from params."""
-
-
-def spread(folder: Path = Path()) -> list[str]:
-    """Return the table, in the order in which the stages were measured."""
-    trees = [yaml12.parse(merged_text(name, folder), name) for name in SPREAD_PROFILES]
-    hours: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(TIMES))
-    for rows in json.loads((folder / COSTS).read_text(encoding="utf-8"))["stages"].values():
-        for row in rows:
-            name, _, part = row["stage"].partition("@")
-            name += part[part.find(",") :] if "," in part else ""
-            for place, times in enumerate(TIMES):
-                seconds = row["seconds_fixed"] + row["seconds_a_unit"] * row["published_units"] * times
-                hours[name][place] += seconds / 3600
-    lines = []
-    for name, found in sorted(hours.items()):
-        words, count = PARTS.get(name, ("one process", None))
-        parts = [f"{count(tree):,}" for tree in trees] if count else ["-"] * len(trees)
-        lines.append([code(name), words, *parts, *map(_time, found)])
-    head = ["stage", "divides into", *SPREAD_PROFILES, *(f"{times:,}x" for times in TIMES)]
-    return table(head, lines)
-
-
-def _time(hours: float) -> str:
-    for unit, size in (("years", 24 * 365.25), ("days", 24.0), ("h", 1.0), ("min", 1 / 60)):
-        if hours >= size:
-            return f"{hours / size:,.3g} {unit}" if hours / size < 1000 else f"{hours / size:,.0f} {unit}"
-    return f"{3600 * hours:.3g} s"
 
 
 # prefect.yaml: the flows as deployments, of the whole graph and of each system that declares a flow.

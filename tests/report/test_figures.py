@@ -1,5 +1,6 @@
 """The registry's figures, from reports that say what made them and from committed measurements; names and units."""
 
+import csv
 import json
 import re
 from fnmatch import fnmatchcase
@@ -374,7 +375,7 @@ def test_damaged_measurement_comes_back_from_git(tmp_path, name):
         figures(tmp_path)
 
 
-# Every metric of a real run has a name of the glossary's table, and with it one unit; estimates have intervals.
+# Every metric of a real run has a name of the table of units, and with it one unit; estimates have intervals.
 
 
 REPORTS = ROOT / "docs/measured/laptop"
@@ -388,10 +389,9 @@ SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"
 
 
 def units():
-    """Unit by name, from the table of the glossary."""
-    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").split("## Metrics")[1].split("\n## ")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `")]
-    return [(name, unit) for names, unit, _ in rows for name in re.findall(r"`([^`]+)`", names)]
+    """Unit by name."""
+    rows = csv.DictReader((ROOT / "pipeline_src/reference/units.csv").open(encoding="utf-8"))
+    return [(name, row["unit"]) for row in rows for name in row["name"].split()]
 
 
 UNITS = units()
@@ -407,7 +407,7 @@ def leaves(tree, path=()):
 
 
 def name_of(path):
-    """The name that the glossary has: the last key, with the one above where it is a number or a word of the data."""
+    """The name that the table has: the last key, with the one above where it is a number or a word of the data."""
     if re.fullmatch(r"\d+%?", path[-1]):
         return f"{path[-2]}.#"
     return f"{path[-2]}.{path[-1]}" if len(path) > 1 and path[-2] in PARENTS else path[-1]
@@ -423,7 +423,9 @@ def test_every_leaf_is_number_or_estimate_with_unit(path):
     tree = read_json(path)
     assert tree.pop(MADE_BY).keys() == {"stage", "code", "params"}
     for keys, leaf in leaves(tree):
-        assert unit_of(name_of(keys)) is not None, f"{'.'.join(keys)}: docs/glossary.md does not have it"
+        assert unit_of(name_of(keys)) is not None, (
+            f"{'.'.join(keys)}: pipeline_src/reference/units.csv does not have it"
+        )
         if isinstance(leaf, dict):
             assert set(leaf) == {"value", "low", "high", "n"}, keys
             numbers = [leaf[key] for key in ("low", "value", "high") if leaf[key] is not None]
