@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import replay
+from tests.games.amazons_reference import SlowAmazons
 
 
 def slowly(state, actions):
@@ -120,64 +121,6 @@ def test_fields_of_chess_programs_are_read_over(hand, more):
 def test_unknown_start_lists_the_known():
     with pytest.raises(ValueError, match="10 standard, 10 cross, 8 standard"):
         amazons.initial_state(9)
-
-
-# The rules of the Amazons as slow, obvious Python over a dict of squares: the oracle for the kernels.
-
-
-DIRECTIONS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
-
-
-class SlowAmazons:
-    """``squares[(rank, file)]`` from 0 is one of '.', '*', 'Q' (White), 'q' (Black)."""
-
-    def __init__(self, fen):
-        ranks, self.side = fen.split()
-        self.squares = {}
-        self.height = len(ranks.split("/"))
-        for row, text in enumerate(ranks.split("/")):
-            file, number = 0, ""
-            for letter in text + " ":
-                if letter.isdigit():
-                    number += letter
-                    continue
-                for _ in range(int(number or 0)):
-                    self.squares[self.height - 1 - row, file] = "."
-                    file += 1
-                number = ""
-                if letter != " ":
-                    self.squares[self.height - 1 - row, file] = letter
-                    file += 1
-        self.width = file
-
-    def reach(self, square):
-        found = []
-        for dr, dc in DIRECTIONS:
-            r, c = square[0] + dr, square[1] + dc
-            while self.squares.get((r, c)) == ".":
-                found.append((r, c))
-                r, c = r + dr, c + dc
-        return found
-
-    def turns(self):
-        mine = "Q" if self.side == "w" else "q"
-        turns = []
-        for start in [s for s, piece in self.squares.items() if piece == mine]:
-            for to in self.reach(start):
-                self.squares[start], self.squares[to] = ".", mine
-                turns += [(start, to, arrow) for arrow in self.reach(to)]
-                self.squares[start], self.squares[to] = mine, "."
-        return turns
-
-    def play(self, start, to, arrow):
-        self.squares[start], self.squares[to] = ".", self.squares[start]
-        self.squares[arrow] = "*"
-        self.side = "b" if self.side == "w" else "w"
-
-    def action(self, turn):
-        n = self.height * self.width
-        start, to, arrow = (r * self.width + c for r, c in turn)
-        return (start * n + to) * n + arrow
 
 
 @pytest.mark.parametrize("size", amazons.SIZES)

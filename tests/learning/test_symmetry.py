@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.symmetry import (
     COUNT,
     INDEX,
     INVERSE,
     board_maps,
-    canonical_hashes,
     square_maps,
     transform_boards,
     transform_squares,

@@ -13,10 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.games.test_amazons import SlowAmazons
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from tests.games.amazons_reference import SlowAmazons
 
 PAIR = re.compile(r"([a-z]\d+)([a-z]\d+),\2([a-z]\d+)")
 START = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"

@@ -390,7 +390,7 @@ SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"
 
 def units():
     """Unit by name."""
-    rows = csv.DictReader((ROOT / "pipeline_src/reference/units.csv").open(encoding="utf-8"))
+    rows = csv.DictReader((ROOT / "pipeline_src/reference/units.csv").read_text(encoding="utf-8").splitlines())
     return [(name, row["unit"]) for row in rows for name in row["name"].split()]
 
 

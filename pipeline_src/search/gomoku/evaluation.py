@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import EXACT, LINE, MAX_SIDE, PLY, RENJU, RULE, SIDE, STANDING, WON, GomokuState
-from pipeline_src.games.kernels import implement
+from pipeline_src.games.kernels import implement, play
 from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
 from pipeline_src.search.evaluator import WIN
@@ -361,7 +361,7 @@ def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
 
 @njit(cache=True)
 def _play_and_evaluate(state: GomokuState, evaluator: GomokuEvaluator, cell: int) -> float:
-    gomoku.play(state, cell)
+    play(state, cell)
     over = state.turn[STANDING]
     value = WIN if over == WON else 0.0 if over else -value_of(state, evaluator)
     gomoku.take_back(state, cell)

@@ -45,7 +45,8 @@ from pipeline_src.learning.arrays import (
     choose_samples,
     room,
 )
-from pipeline_src.learning.symmetry import COUNT, canonical, piece_keys, start_forms, toggle
+from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
+from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.record import SOURCES, read_batches
 from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams

@@ -34,7 +34,7 @@ from pipeline_src.learning.arrays import (
     choose_samples,
     sha256_of,
 )
-from pipeline_src.learning.symmetry import canonical_hashes
+from pipeline_src.learning.canonical import canonical_hashes
 
 FOLDER = ArrayFolder("search depth positions", 1, ("positions", "size", "depths", "lowest", "highest"), "depth_label")
 LABELS = ("reached", "needed")

@@ -9,7 +9,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import from_fen, initial_state, parse_square
 from pipeline_src.learning.symmetry import transform_boards, transform_squares
 from pipeline_src.systems.amazons_net.encode import PLANES, describe_features, encode, encode_planes, features
-from tests.games.test_amazons import SlowAmazons
+from tests.games.amazons_reference import SlowAmazons
 from tests.systems.amazons_net.positions import GOLDEN_BOARD, GOLDEN_C1, GOLDEN_FEN, matrix, random_game, slow_samples
 from tests.systems.amazons_net.positions import record as record_of
 

@@ -13,7 +13,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games.amazons import AmazonsState, from_fen, parse_move
 from pipeline_src.learning.arrays import MANIFEST, SPLITS, assign_games, sha256_of
-from pipeline_src.learning.symmetry import INDEX, canonical_hashes, square_maps
+from pipeline_src.learning.canonical import canonical_hashes
+from pipeline_src.learning.symmetry import INDEX, square_maps
 from pipeline_src.records import record as parquet
 from pipeline_src.records.record import write_records
 from pipeline_src.systems.amazons_net import build
