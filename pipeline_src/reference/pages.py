@@ -338,13 +338,6 @@ def _calibration(found: CardCalibration) -> Iterator[str]:
         f"{found.predicted:.3f} predicted for the side to move, {found.scored:.3f} scored; at the start "
         f"{found.start_first:.3f} for the first side, a ply later {found.start_second:.3f} for the second."
     )
-    yield ""
-    head = ["win rate predicted", "observed (95 % CI)", "turns"]
-    rows = [
-        (f"{one.predicted:.2f}", f"{one.observed:.2f} ({one.low:.2f} to {one.high:.2f})", f"{one.turns:,}")
-        for one in found.curve
-    ]
-    yield from table(head, rows)
 
 
 # The page of params.yaml: every key with its type, its value in each profile, and its meaning.
