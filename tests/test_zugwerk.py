@@ -22,7 +22,7 @@ def test_every_name_is_there():
 
 
 @pytest.mark.parametrize("name", zugwerk.games())
-def test_a_random_game_is_played_by_texts_and_replayed_by_ids(name):
+def test_a_game_is_played_by_texts_and_replayed_by_ids(name):
     position, rng = zugwerk.game(name), np.random.default_rng(1)
     first = position
     for _ in range(6):
@@ -61,7 +61,7 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
         (lambda: zugwerk.match("gomoku", "random", "random", games=3), "even"),
     ],
 )
-def test_what_is_not_there_is_refused_with_what_is(call, said):
+def test_unknown_names_are_refused_with_the_known_ones(call, said):
     with pytest.raises(zugwerk.ZugwerkError, match=said):
         call()
 

@@ -1,4 +1,4 @@
-"""What torch's nets share: files, threads, number format, layers, and ONNX models written layer by layer.
+"""Shared by torch's nets: files, threads, number format, layers, and ONNX models written layer by layer.
 
 In ONNX, batch norm is folded into the convolutions. `torch.onnx` writes the same graphs in seconds and through three
 more packages; our nets are few kinds of layers.

@@ -3,7 +3,7 @@
 A task is a top-level function with its arguments, which include its seed. How tasks are batched changes no result. The
 size of a batch follows from the number of workers and from the time that tasks take, so it is no param.
 
-A worker that dies ends the run with an error. Stages keep finished tasks in a journal, so the next run goes on there.
+A worker that dies ends the run with an error. Stages keep finished tasks in a journal, so the next run continues there.
 """
 
 import atexit

@@ -103,13 +103,16 @@ def _targets(makefile: Path) -> list[tuple[str, str]]:
     return [(code(f"make {name}"), text) for name, text in found]
 
 
+PACKAGE = Path(__file__).parents[1]
+
+
 def _stages(folder: Path) -> list[tuple[str, str]]:
     rows = []
     stages = read_tree(folder / "dvc.yaml")["stages"]
     for name, definition in stages.items():
         command = definition.get("do", definition)["cmd"]
         module, _, function = command.split()[3].partition(":")  # python -m pipeline_src.stage MODULE[:FUNCTION]
-        tree = ast.parse((folder / "pipeline_src" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        tree = ast.parse((PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
         mains = (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == (function or "main"))
         text = sentence(ast.get_docstring(next(mains)))
         if not function and not text.startswith("Stage "):

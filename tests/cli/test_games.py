@@ -19,7 +19,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import STANDARD
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import PLY
-from pipeline_src.players import PLAYERS
+from pipeline_src.players import GOMOKU
 from pipeline_src.players.player import Options, Player
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.records.psq import write_psq
@@ -152,7 +152,7 @@ def two_plies(options: Options):
 @pytest.fixture(autouse=True)
 def players(monkeypatch):
     for name in ("last_cell", "two_plies"):
-        monkeypatch.setitem(PLAYERS, name, f"{__name__}:{name}")
+        monkeypatch.setitem(GOMOKU, name, f"{__name__}:{name}")
 
 
 def test_perft_of_the_start_and_of_positions():

@@ -92,7 +92,7 @@ def test_results_are_those_of_one_process(two):
 
 @pytest.mark.slow
 @needs_dask
-def test_a_dead_worker_costs_its_batch_a_second_try_and_then_the_run(two, tmp_path):
+def test_a_dead_worker_costs_a_second_try_then_the_run(two, tmp_path):
     found = dict(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), number) for number in (0, 1, 3)], two))
     assert found == {0: 0, 1: 10, 2: 30}
     with pytest.raises(ZugwerkError, match=r"died during task 1 of 1.*again.*the cluster"):

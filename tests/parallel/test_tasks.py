@@ -81,7 +81,7 @@ def test_no_tasks_and_bad_params():
         build(Parallel, {"backend": "loky"}, "parallel", "params.yaml")
 
 
-def test_a_dead_worker_ends_the_run_and_the_journal_resumes_it(tmp_path):
+def test_a_dead_worker_ends_the_run_and_it_resumes(tmp_path):
     tasks = {str(number): (str(tmp_path), number) for number in (0, 1, 3, 4)}
     function = partial(each, worker_tasks.die_once)
     with Journal(tmp_path / "journal.jsonl", {}) as journal:

@@ -41,7 +41,7 @@ Keys = npt.NDArray[np.uint16]
 
 
 def row_inputs() -> npt.NDArray[np.float32]:
-    """What a perceptron reads of each row, float32 [ROWS, INPUTS]: one-hots, and the sum of those of the two rays."""
+    """Return a perceptron's inputs for each row, float32 [ROWS, INPUTS]: one-hots; those of the two rays are summed."""
     found = np.zeros((ROWS, INPUTS), np.float32)
     row = np.arange(SEEN)
     found[row, row % PAIRS // RAYS**2] = 1
@@ -172,7 +172,7 @@ class _Writer:
 
 
 def _passed(w: _Writer, ray: Any, opens: Any, kinds: Any) -> Any:
-    """What the square behind one sees of it: its ray and one square more, or its amazon."""
+    """Return a square's part in the view of the one behind it: its ray and one square more, or its amazon."""
     return w.b.or_(w.b.and_(w.b.add(ray, w.all(ray.type, 4)), opens), kinds)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import amazons, kernels
+from pipeline_src.games import amazons, kernels, rules
 from pipeline_src.jit import njit, plainly
 from pipeline_src.search.amazons import ray_keys, rays
 from pipeline_src.search.amazons.ray_keys import KEYS, LINES, PAIRS, PLACES, RAYS, ROWS, STRIDE, row_inputs, write_keys
@@ -25,7 +25,6 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.web.play import board
 from tests.search.amazons.test_evaluation import FAR, distances, look
 
 
@@ -42,7 +41,7 @@ def walk(size, games=1, seed=0):
         state = amazons.initial_state(size)
         steps = np.empty(kernels.max_steps(state), np.int32)
         while count := kernels.write_steps(state, steps):
-            yield board.copy_state(state)
+            yield rules.copy_state(state)
             kernels.play_step(state, int(rng.choice(steps[:count])))
 
 
@@ -74,19 +73,19 @@ def keys_of(state, write=compiled_keys):
 
 def slow_keys(state):
     """Rows by square, from the definitions; 0 on arrows."""
-    cells, (height, width), mover = state.board, state.board.shape, board.COLOUR[board.to_play(state)]
+    cells, (height, width), mover = state.board, state.board.shape, amazons.COLOUR[rules.to_play(state)]
     shooter = divmod(int(state.turn[1]), width) if state.turn[1] >= 0 else None
-    empty = cells == board.EMPTY
+    empty = cells == amazons.EMPTY
 
     def kind(r, c):
-        if not (0 <= r < height and 0 <= c < width) or cells[r, c] in (board.ARROW, board.EMPTY):
+        if not (0 <= r < height and 0 <= c < width) or cells[r, c] in (amazons.ARROW, amazons.EMPTY):
             return 0
         return 3 if (r, c) == shooter else 1 if cells[r, c] == mover else 2
 
     sides = [[(int(r), int(c)) for r, c in np.argwhere(cells == of)] for of in (mover, 5 - mover)]
     moves = [[distances(empty, side, queen) for queen in (True, False)] for side in sides]
     found = np.zeros((KEYS, height, width), int)
-    for r, c in np.argwhere(cells != board.ARROW):
+    for r, c in np.argwhere(cells != amazons.ARROW):
         for line, (dr, dc) in enumerate(((0, 1), (1, 0), (1, 1), (1, -1))):
             seen = []
             for y, x in ((dr, dc), (-dr, -dc)):
@@ -105,7 +104,7 @@ def slow_keys(state):
 def test_keys_are_those_of_a_slow_reference(size):
     seen = set()
     for state in walk(size, games=3):
-        live, expected = state.board != board.ARROW, slow_keys(state)
+        live, expected = state.board != amazons.ARROW, slow_keys(state)
         found = keys_of(state)
         np.testing.assert_array_equal(found[:, live], expected[:, live])
         seen |= set(found[:, live].ravel().tolist())
@@ -139,12 +138,12 @@ def test_the_answer_does_not_depend_on_the_positions_before(size):
     assert used.evaluated[0] > 40
 
 
-def test_a_small_board_is_a_large_one_with_arrows_around_it():
+def test_a_small_board_is_a_large_one_amid_arrows():
     made = random_table()
     for state in list(walk(8))[::5]:
         wide = np.zeros((10, 10), np.int8)
         wide[1:9, 1:9] = state.board
-        large = board.from_board(wide, board.to_play(state))
+        large = amazons.from_board(wide, rules.to_play(state))
         if state.turn[1] >= 0:
             large.turn[1] = (state.turn[1] // 8 + 1) * 10 + state.turn[1] % 8 + 1
         value, priors = asked(make_ray_net(made, state), state)
@@ -166,14 +165,14 @@ def test_plain_python_answers_as_the_kernel():
 def test_counted_endings_are_certain_and_nothing_else_is():
     sure = random_table(scale=5.0)  # values near 1
     for side, expected in (("w", 1), ("b", -1)):  # 7 squares against 3
-        state = board.from_fen(f"Q3/4/****/q3 {side}")
+        state = amazons.from_fen(f"Q3/4/****/q3 {side}")
         assert asked(make_ray_net(sure, state, settles=True), state)[0] == expected
         assert abs(asked(make_ray_net(sure, state), state)[0]) < 1
     values = {abs(asked(make_ray_net(sure, state, settles=True), state)[0]) for state in list(walk(10))[:20]}
     assert max(values) == pytest.approx(0.9999)
 
 
-def test_trees_search_with_the_kernel_as_with_its_answers_from_outside():
+def test_trees_search_with_the_kernel_as_with_its_answers():
     evaluator, state = RayEvaluator(random_table()), amazons.initial_state(6)
     inside = PuctTrees(state, 1, evaluator, PuctOptions(), nodes=80)
     outside = PuctTrees(state, 1, lambda *leaves: evaluator(*leaves), PuctOptions(), nodes=80)
@@ -188,7 +187,7 @@ def test_trees_search_with_the_kernel_as_with_its_answers_from_outside():
 def test_searches_play_a_game_to_its_end_on_any_board():
     searcher = Puct(RayEvaluator(random_table(), settles=True), PuctOptions(solve=True), nodes=34)
     for fen in ("3q/4/4/Q3 w", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w"):
-        state = board.from_fen(fen)
+        state = amazons.from_fen(fen)
         while amazons.winner(state) is None:
             state = amazons.play(state, searcher.search(state, Limit(nodes=32)).action)
 
@@ -233,7 +232,7 @@ def test_a_table_of_another_kind_is_refused_with_both_named(tmp_path, about, wor
     assert all(word in str(raised.value) for word in [*words, "net.rays"])
 
 
-def test_a_table_that_is_cut_short_or_has_other_numbers_is_refused(tmp_path):
+def test_a_table_cut_short_or_with_other_numbers_is_refused(tmp_path):
     path = tmp_path / "net.rays"
     with pytest.raises(ZugwerkError, match="no such net of rays"):
         read_table(path)

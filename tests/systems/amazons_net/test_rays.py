@@ -18,7 +18,6 @@ from pipeline_src.systems.amazons_net.forward import NetsForward, export_rays, f
 from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, load_nets, save_nets
 from pipeline_src.systems.amazons_net.ray_answers import RayForward
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, find_squares, tabulate
-from pipeline_src.web.play import board
 from tests.search.amazons.test_rays import asked, steps_of, walk
 
 
@@ -40,7 +39,7 @@ def trained(size=10, seed=1):
 
 def kinds_of(states):
     boards = np.stack([state.board[::-1] for state in states])
-    movers = np.array([board.COLOUR[state.turn[0]] for state in states], np.int8)
+    movers = np.array([amazons.COLOUR[state.turn[0]] for state in states], np.int8)
     return torch.from_numpy(encode_kinds(boards, movers, np.array([state.turn[1] for state in states])).features)
 
 
@@ -159,7 +158,7 @@ def test_the_model_file_and_the_table_play_the_same_turns(files):
         assert all(amazons.is_legal(state, turn) for state, turn in zip(states, turns[0], strict=True))
 
 
-def test_a_model_is_exported_as_the_table_that_it_plays_from(files):
+def test_a_model_is_exported_as_the_table_it_plays_from(files):
     export_rays(files / "nets.pt", files / "again.rays")
     assert (files / "again.rays").read_bytes() == (files / "net.rays").read_bytes()
     save_nets(files / "other.pt", ResidualNets(ResidualConfig(6, 4, 1, 4)))
@@ -175,7 +174,7 @@ def test_answers_without_a_search_are_those_of_torch(files):
     forwards = forward_of(net, 4), NetsForward(net, 4)
     assert isinstance(forwards[0], RayForward)
     boards = [np.stack([state.board[::-1] for state in some]) for some in (moves, arrows)]
-    movers = [np.array([board.COLOUR[state.turn[0]] for state in some], np.int8) for some in (moves, arrows)]
+    movers = [np.array([amazons.COLOUR[state.turn[0]] for state in some], np.int8) for some in (moves, arrows)]
     moved = np.array([state.turn[1] for state in arrows], np.int16)
     first, second = ([f.move(boards[0], movers[0]), f.arrow(boards[1], movers[1], moved)] for f in forwards)
     for mine, theirs in zip(first, second, strict=True):
