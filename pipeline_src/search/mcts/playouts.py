@@ -52,7 +52,7 @@ class UctTree(NamedTuple):
 
     first: Ints  # [N]: a node's first edge
     branches: Ints  # [N]: how many edges it has, best one-ply value first
-    reached: Ints  # [N]: one past the last of its edges that was tried
+    reached: Ints  # [N]: how many of its edges, from the first on, were tried or passed over
     visits: Ints  # [N]: iterations that went on below it
     side: npt.NDArray[np.int8]  # [N]: side to move
     closed: npt.NDArray[np.uint8]  # [N]: 1 where its value is final, so that no iteration need go there

@@ -192,7 +192,7 @@ def test_the_best_come_first_and_equal_ones_in_their_order(levels):
 
 
 def node_of(worths, tries, rest=-np.inf, reached=None):
-    tree = new_tree(2, 8, 0)
+    tree = new_tree(2, 8)
     tree.first[0], tree.branches[0], tree.closed[0], tree.rest[0] = 0, len(worths), 0, rest
     tree.reached[0] = len(worths) if reached is None else reached
     tree.worth[: len(worths)], tree.tries[: len(worths)] = worths, tries

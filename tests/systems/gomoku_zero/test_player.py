@@ -18,7 +18,7 @@ from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Clock, Limit, SearchResult
-from pipeline_src.search.mcts import puct as puct_threads
+from pipeline_src.search.mcts import puct_search as puct_threads
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Crew, Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
