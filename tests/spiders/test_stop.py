@@ -280,13 +280,13 @@ stages:
     deps: [played.parquet]
     outs: [artifacts/raw/amazons/archive.parquet]
   amazons_crawl:
-    cmd: python -m pipeline_src.stages.amazons_crawl
+    cmd: python -m pipeline_src.stage systems.amazons_net.records:crawl
     deps: ["${amazons_crawl.source}", code.txt]
     params: [seed, crawl.timeout_s, crawl.retries, crawl.max_failures, amazons_crawl]
     outs:
       - artifacts/raw/amazons/pages: {persist: true}
   amazons_parse:
-    cmd: python -m pipeline_src.stages.amazons_parse
+    cmd: python -m pipeline_src.stage systems.amazons_net.records:parse
     deps: [artifacts/raw/amazons/pages]
     params: [amazons_parse]
     outs: [artifacts/records/amazons/games.parquet, artifacts/records/amazons/rejects.parquet]

@@ -28,7 +28,7 @@ def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
 
 def test_game_in_too_many_tabs_keeps_the_others(open_page):
     page = open_page()
-    set_up(page, **THREE)
+    set_up(page, **THREE, mode="people")
     address = page.url.split("/", 3)[3]
     others = [open_page(address) for _ in range(7)]
     for other in others:
@@ -45,12 +45,12 @@ def test_game_in_too_many_tabs_keeps_the_others(open_page):
 
 def test_flood_of_messages_is_stopped_and_reload_resumes(open_page):
     page, other = open_page(), open_page()
-    set_up(other, **THREE)
+    set_up(other, **THREE, mode="people")
     page.add_init_script(
         """const Own = WebSocket, all = window.wires = [];
         window.WebSocket = class extends Own { constructor(...words) { super(...words); all.push(this); } };"""
     )
-    set_up(page, **THREE)
+    set_up(page, **THREE, mode="people")
     page.locator("[data-cell=a1]").click()
     page.get_by_text("White to move.").wait_for()
     flood = json.dumps({"do": "pause"})
