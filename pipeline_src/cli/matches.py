@@ -88,12 +88,12 @@ def match(
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         _print(found)
-    _end(found, games, out, f": {len(found.games)} of {games} games played")
+    _end(found, games, out)
     if found.mute is not None:
         raise typer.Exit(1)
 
 
-def _end(found: "Match | Standings", planned: int, games: Path | None, how_far: str = "") -> None:
+def _end(found: "Match | Standings", planned: int, games: Path | None) -> None:
     """End the command with an error if a file is missing, and with a word about the rest if games are."""
     from pipeline_src.arena.match import journal_of
     from pipeline_src.errors import ZugwerkError
@@ -103,7 +103,8 @@ def _end(found: "Match | Standings", planned: int, games: Path | None, how_far: 
         raise ZugwerkError(f"{len(found.games)} of {planned} games played: {found.unwritten}{kept}")
     if found.status in ("interrupted", "incomplete"):
         again = "; the same command goes on with the rest" if games is not None else ""
-        typer.echo(f"{found.status}{processes.by()}{how_far}{again}", err=True)
+        played = f"{len(found.games)} of {planned} games played"
+        typer.echo(f"{found.status}{processes.by()}: {played}{again}", err=True)
         raise typer.Exit(processes.status() if found.status == "interrupted" else 1)
 
 

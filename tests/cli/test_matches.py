@@ -138,7 +138,9 @@ def test_signal_ends_with_a_summary(tmp_path, command, number):
     )
     line = [sys.executable, "-m", "pipeline_src.cli", command, *words, "--workers", "2", "--json"]
     journal, pipe = tmp_path / "games.journal.jsonl", subprocess.PIPE
-    with subprocess.Popen(line, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+    hangs_up = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)  # also where nohup runs the tests
+    given = {"cwd": tmp_path, "text": True, "start_new_session": True, "preexec_fn": hangs_up}
+    with subprocess.Popen(line, stdout=pipe, stderr=pipe, **given) as process:
         end = time.monotonic() + 200  # kernels may have to be compiled first
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < end:
             time.sleep(0.02)
