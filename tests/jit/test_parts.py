@@ -305,7 +305,7 @@ def test_progress_of_several_processes_names_each_and_stays():
 # numba's own compiler in place of compilation in parts, as with a numba that was never tried.
 
 PLAIN = os.environ | {"ZUGWERK_PLAIN_JIT": "1"}
-TESTS = ("jit/test_needs", "jit/test_atomic", "search/gomoku/test_lanes", "search/gomoku/test_playouts")
+TESTS = ("jit/test_atomic", "search/gomoku/test_lines", "search/gomoku/test_playouts")
 """With those of one game's rules: what every kernel has in common, in a minute or two."""
 UNTRIED = """
 import sys

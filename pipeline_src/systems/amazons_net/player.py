@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes
-from pipeline_src.games.amazons import COLOUR, AmazonsState, has_turn, to_fen
-from pipeline_src.games.rules import to_play
+from pipeline_src.games.amazons import COLOUR, AmazonsState, to_fen
+from pipeline_src.games.rules import to_play, winner
 from pipeline_src.jit import Need
 from pipeline_src.players.amazons import ClosingFirst
 from pipeline_src.players.packaged import INT8
@@ -165,7 +165,7 @@ class NetsPlayer(Player):
         if not states:
             return []
         for state in states:
-            if not has_turn(state):
+            if winner(state) is not None:
                 raise ZugwerkError(f"the game is over: {to_fen(state)} has no turn for the side to move")
         if len({state.board.shape for state in states}) > 1:
             raise ZugwerkError("the positions have boards of different sizes")
