@@ -71,12 +71,11 @@ class Position:
         rules, state, actions = self._rules, self.state, list(self.actions)
         for move in moves:
             action = rules.parse_move(move, *self.shape) if isinstance(move, str) else int(move)
-            if not rules.is_legal(state, action):
-                over = rules.winner(state) is not None
-                raise ZugwerkError(
-                    f"{move!r} is not legal: " + ("the game is over" if over else f"in {rules.to_fen(state)}")
-                )
-            state = rules.play(state, action)
+            try:
+                state = rules.play(state, action)
+            except ZugwerkError:
+                why = f"in {rules.to_fen(state)}" if rules.winner(state) is None else "the game is over"
+                raise ZugwerkError(f"{move!r} is not legal: {why}") from None
             actions.append(action)
         return Position(self.game, state, self.start, tuple(actions))
 
