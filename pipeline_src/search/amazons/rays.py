@@ -15,8 +15,6 @@ a perceptron in place of the table.
 """
 
 import hashlib
-import io
-import json
 from math import tanh
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import ARROW, COLOUR, MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons import EMPTY as FREE
@@ -46,6 +43,7 @@ from pipeline_src.search.lanes import (
     total,
 )
 from pipeline_src.search.mcts.puct import evaluate
+from pipeline_src.search.tables import Kind, read_net, write_net
 
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
 """Features of a square; outputs of the mixing layer; units of each of the two hidden layers."""
@@ -203,6 +201,8 @@ def _aligned(array: npt.NDArray[Any]) -> Any:
 
 
 FORMAT, VERSION = "zugwerk net of rays", 1
+AGAIN = "`zugwerk export MODEL --out NET.rays` makes it again"
+KIND = Kind("net of rays", FORMAT, VERSION, f"{FORMAT} of version {VERSION}", (amazons.NAME, amazons.VERSION), AGAIN)
 TABLE = ".rays"  # Ending of the file of a net of rays
 
 
@@ -221,19 +221,8 @@ def write_table(path: Path | str, made: RayTable, size: int) -> None:
         ZugwerkError: see `make_ray_net`.
     """
     make_ray_net(made, amazons.initial_state())
-    about = {
-        "format": FORMAT,
-        "format_version": VERSION,
-        "game": amazons.NAME,
-        "version": amazons.VERSION,
-        "size": size,
-        "sha256": digest_of(made),
-    }
-    content = io.BytesIO()
-    arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), "table": made.table, **made.heads}
-    np.savez_compressed(content, **arrays)
-    with written_aside(path) as aside:
-        aside.write_bytes(content.getvalue())
+    about = {"game": amazons.NAME, "version": amazons.VERSION, "size": size, "sha256": digest_of(made)}
+    write_net(path, KIND, about, {"table": made.table, **made.heads})
 
 
 def read_table(path: Path | str) -> tuple[RayTable, int]:
@@ -242,35 +231,17 @@ def read_table(path: Path | str) -> tuple[RayTable, int]:
     Raises:
         ZugwerkError: no such file, one that is cut short or damaged, or one of another version or game.
     """
-    again = "`zugwerk export MODEL --out NET.rays` makes it again"
-    try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as saved:
-            arrays = {name: saved[name] for name in saved.files}
-        about = json.loads(str(arrays.pop("about")))
-        found, rules = (about["format"], about["format_version"]), (about["game"], about["version"])
-        size, digest = int(about["size"]), about["sha256"]
-        made = RayTable(arrays.pop("table"), arrays)
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such net of rays; {again}") from None
-    except Exception as error:  # a damaged archive makes zipfile and NumPy raise anything
-        raise ZugwerkError(
-            f"{path}: cut short, damaged, or not a net of rays ({type(error).__name__}); {again}"
-        ) from None
-    if found != (FORMAT, VERSION):
-        raise ZugwerkError(
-            f"{path}: {found[0]} of version {found[1]}; this program reads {FORMAT} of version {VERSION}; {again}"
-        )
-    if rules != (amazons.NAME, amazons.VERSION):
-        raise ZugwerkError(
-            f"{path}: made for {rules[0]} under rules version {rules[1]}; "
-            f"this is {amazons.NAME}, version {amazons.VERSION}"
-        )
-    if digest_of(made) != digest:
-        raise ZugwerkError(f"{path}: damaged, its numbers have the digest {digest_of(made)}, not {digest}; {again}")
+
+    def make(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[RayTable, int, str]:
+        return RayTable(arrays.pop("table"), arrays), int(about["size"]), about["sha256"]
+
+    made, size, digest = read_net(path, KIND, make)
+    if (found := digest_of(made)) != digest:
+        raise ZugwerkError(f"{path}: damaged, its numbers have the digest {found}, not {digest}; {KIND.again}")
     try:
         make_ray_net(made, amazons.initial_state())
     except ZugwerkError as error:
-        raise ZugwerkError(f"{path}: {error}; {again}") from None
+        raise ZugwerkError(f"{path}: {error}; {KIND.again}") from None
     return made, size
 
 

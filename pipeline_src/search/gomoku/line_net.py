@@ -15,8 +15,6 @@ last position for either side, and adds and takes off what has changed. The head
 same net in torch (`systems.gomoku_zero.nets`), with a perceptron in place of the table.
 """
 
-import io
-import json
 from functools import lru_cache
 from math import exp, tanh
 from pathlib import Path
@@ -26,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku import MAX_SIDE, MIN_SIDE, SIDE, GomokuState
 from pipeline_src.games.kernels import row
@@ -44,6 +41,7 @@ from pipeline_src.search.lanes import (
     total,
 )
 from pipeline_src.search.mcts.puct import evaluate
+from pipeline_src.search.tables import Kind, read_net, write_net
 
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
 """Features of a cell; outputs of the mixing layer; units of each of the two hidden layers."""
@@ -235,7 +233,8 @@ def _pooled(made: LineTable, sums: npt.NDArray[np.int16], height: int, width: in
     return pooled
 
 
-FORMAT, VERSION = "zugwerk line net", 2
+AGAIN = "`zugwerk export MODEL` makes it again"
+KIND = Kind("line net", "zugwerk line net", 2, "version 2", (gomoku.NAME, gomoku.VERSION), AGAIN)
 TABLE = ".lines"  # Ending of the file of a line net's table
 
 
@@ -251,12 +250,7 @@ def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> Non
         ZugwerkError: see `make_line_net`.
     """
     make_line_net(made, about["height"], about["width"])
-    text = json.dumps({"format": FORMAT, "format_version": VERSION, "window": made.window, **about})
-    content = io.BytesIO()
-    arrays: dict[str, Any] = {"about": np.array(text), "table": made.table, **made.heads}
-    np.savez_compressed(content, **arrays)
-    with written_aside(path) as aside:
-        aside.write_bytes(content.getvalue())
+    write_net(path, KIND, {"window": made.window, **about}, {"table": made.table, **made.heads})
 
 
 def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
@@ -265,30 +259,16 @@ def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
     Raises:
         ZugwerkError: no such file, one that is cut short or damaged, or one of another version.
     """
-    again = "`zugwerk export MODEL` makes it again"
-    try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as saved:
-            arrays = {name: saved[name] for name in saved.files}
-        about = json.loads(str(arrays.pop("about")))
-        found = about.pop("format"), about.pop("format_version")
-        rules = about["game"], about["version"]
+
+    def make(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[LineTable, dict[str, Any]]:
         size = about["height"], about["width"]
-        made = LineTable(arrays.pop("table"), arrays, about.pop("window"), *size)
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such line net; {again}") from None
-    except Exception as error:  # a damaged archive makes zipfile and NumPy raise anything
-        raise ZugwerkError(f"{path}: cut short, damaged, or not a line net ({type(error).__name__}); {again}") from None
-    if found != (FORMAT, VERSION):
-        raise ZugwerkError(f"{path}: {found[0]} of version {found[1]}; this program reads version {VERSION}; {again}")
-    if rules != (gomoku.NAME, gomoku.VERSION):
-        raise ZugwerkError(
-            f"{path}: made for {rules[0]} under rules version {rules[1]}; "
-            f"this is {gomoku.NAME}, version {gomoku.VERSION}"
-        )
+        return LineTable(arrays.pop("table"), arrays, about.pop("window"), *size), about
+
+    made, about = read_net(path, KIND, make)
     try:
-        make_line_net(made, *size)
+        make_line_net(made, made.height, made.width)
     except ZugwerkError as error:
-        raise ZugwerkError(f"{path}: {error}; {again}") from None
+        raise ZugwerkError(f"{path}: {error}; {KIND.again}") from None
     return made, about
 
 

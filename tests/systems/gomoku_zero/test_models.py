@@ -444,7 +444,7 @@ def test_truncated_or_foreign_files_are_refused(tmp_path: Path, monkeypatch: pyt
             write_table(path, made, {**ABOUT, "height": height})
         with pytest.raises(ZugwerkError, match=rf"net\.lines: {said}"):
             read_table(path)
-    monkeypatch.setattr(line_net, "VERSION", 9)
+    monkeypatch.setattr(line_net, "KIND", line_net.KIND._replace(version=9))
     write_table(path, made, ABOUT)
     monkeypatch.undo()
     with pytest.raises(ZugwerkError, match="of version 9; this program reads version 2"):
