@@ -130,7 +130,7 @@ class DaskCrew:
                 f"parallel.address {address}: no Dask scheduler answers there ({_said(error)}); start one with: dask "
                 "scheduler"
             ) from None
-        self.ticket = issue()
+        self.ticket, self._admitted = issue(), set[str]()
         try:
             self.client.wait_for_workers(1, timeout=CONNECT_S)
         except TimeoutError:
@@ -179,20 +179,29 @@ class DaskCrew:
             self.client.close(timeout=CONNECT_S)
 
     def _look(self) -> int:
-        """Return the number of workers.
+        """Return the number of workers, once new ones are admitted.
+
+        A worker without this package would end when it unpacks a batch, so it gets a call by itself first.
 
         Raises:
-            ZugwerkError: one runs several tasks at a time; or the scheduler does not answer.
+            ZugwerkError: one is not admitted, or runs several tasks at a time; or the scheduler does not answer.
         """
         with self._answering():
             threads: dict[str, int] = self.client.nthreads()
+            new = [worker for worker in threads if worker not in self._admitted]
+            answers = self.client.run(admit, self.ticket, workers=new, on_error="return") if new else {}
         for worker, count in threads.items():
             if count != 1:
                 raise ZugwerkError(
                     f"worker {worker} runs {count} tasks at a time in threads, but players and nets are not "
                     "thread-safe; start it with --nthreads 1, and --nworkers for more"
                 )
-        return len(threads)
+        died = {worker for worker, answer in answers.items() if isinstance(answer, OSError)}
+        for worker in answers.keys() - died:
+            if isinstance(answers[worker], BaseException):
+                raise _refusal(answers[worker])
+            self._admitted.add(worker)
+        return len(threads.keys() - died)
 
     def _answers(self, futures: list[Any]) -> list[tuple[float, list[Any]] | None]:
         """Return the result of `timed`, or None if the worker died each time.
@@ -216,13 +225,8 @@ class DaskCrew:
                 error = future.exception()
                 if error is None:
                     found[future] = self.client.gather(future)
-            if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("pipeline_src"):
-                raise ZugwerkError(
-                    f"a worker cannot import this version of zugwerk ({_said(error)}); install it there, then restart "
-                    "the worker"
-                )
             if error is not None and not isinstance(error, KilledWorker):
-                raise error
+                raise _refusal(error)
         return [found.get(future) for future in futures]
 
     def _cancel(self, futures: dict[Any, list[int]]) -> None:
@@ -260,6 +264,15 @@ def _perform(ticket: Ticket, function: Function, tasks: list[Task]) -> tuple[flo
     """Run a batch on a worker."""
     admit(ticket)
     return timed(function, tasks)
+
+
+def _refusal(error: BaseException) -> BaseException:
+    """Return an error of a worker, in other words if it has not this package."""
+    if "No module named 'pipeline_src" not in str(error):
+        return error
+    return ZugwerkError(
+        f"a worker cannot import this version of zugwerk ({_said(error)}); install it there, then restart the worker"
+    )
 
 
 def _said(error: BaseException) -> str:

@@ -146,15 +146,19 @@ def killed_when(true, process, found):
     [
         ("other", r"the sources of zugwerk are .* restart it"),
         ("THREADS", r"runs 2 tasks at a time in threads.* --nthreads 1"),
+        ("none", r"cannot import this version of zugwerk .*install it"),
     ],
 )
 def test_a_wrong_worker_ends_the_run_and_is_named(tmp_path, wrong, why):
-    """It has other sources, or runs tasks in threads."""
+    """It has other sources, runs tasks in threads, or has another package of that name."""
     package = tmp_path / wrong / "pipeline_src"
     if wrong == "other":
         unused = shutil.ignore_patterns("web", "nets", "__pycache__")
         shutil.copytree(ROOT / "pipeline_src", package, ignore=unused)
         (package / "more.py").write_text("MORE = 1\n")
+    elif wrong == "none":
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
     variables = {"THREADS": "2"} if wrong == "THREADS" else {"PYTHONPATH": str(package.parent)}
     with cluster(tmp_path / "cluster", variables) as (parallel, _), pytest.raises(ZugwerkError, match=why):
         run_tasks(DRAW, SOME, parallel, "test")
