@@ -85,8 +85,8 @@ def test_ended_server_is_not_waited_for(tmp_path: Path) -> None:
 FLOW = """
 import time
 from prefect.settings import PREFECT_API_URL
-from flows import own_server
-own_server.start()
+from flows import options
+options.start()
 print(PREFECT_API_URL.value(), flush=True)
 time.sleep(600)
 """

@@ -10,6 +10,7 @@ from tests.spiders.sites import RESOLVING
 from tests.starts import Start
 
 DELAY_S = 0.01
+NOTED_LATE_S = 0.05  # a busy machine's thread notes a request some milliseconds after it came: the next gap looks shorter
 
 
 @pytest.mark.slow
@@ -24,7 +25,7 @@ def test_a_rehearsal(tmp_path):
     assert right == bad
     assert figures["requests_per_new_game"][0] < 1.2
     assert figures["finished_games_asked_twice"][0] == 0
-    assert figures["least_gap_s"][0] >= REAL_DELAY_S
+    assert figures["least_gap_s"][0] >= REAL_DELAY_S - NOTED_LATE_S
     assert min(gaps(rehearsal.asked[rehearsal.first :])) >= DELAY_S
     assert max(rehearsal.stops_alone) < 5
     assert "to ask of http://games.example" in rehearsal.said[0]
