@@ -80,10 +80,7 @@ class Metrics:
 
 
 def points(
-    rows: Rows,
-    x: str | Callable[[Row], float],
-    y: Mapping[str, str] | str,
-    **more: str | Callable[[Row], str],
+    rows: Rows, x: str | Callable[[Row], float], y: Mapping[str, str] | str, **more: str | Callable[[Row], str]
 ) -> Rows:
     """Return rows for `curves`: x, y, low and high, and ``more`` cells.
 
@@ -212,12 +209,7 @@ def curves(
 
 
 def ranked(
-    rows: Rows,
-    x: str,
-    *,
-    order: Sequence[str] = (),
-    scale: Mapping[str, Any] | None = None,
-    level: float | None = None,
+    rows: Rows, x: str, *, order: Sequence[str] = (), scale: Mapping[str, Any] | None = None, level: float | None = None
 ) -> Spec | None:
     """Draw points with intervals, one row a name, the first on top; None without rows.
 

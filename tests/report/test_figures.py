@@ -206,16 +206,8 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
 @pytest.mark.parametrize(
     ("changes", "best", "models"),
     [
-        (
-            {},
-            "net with solver=200, 64 simulations, from nothing",
-            "bare net, 64 simulations, from nothing",
-        ),
-        (
-            {"headline_options": ""},
-            "bare net, 64 simulations, from nothing",
-            "bare net, 64 simulations, from nothing",
-        ),
+        ({}, "net with solver=200, 64 simulations, from nothing", "bare net, 64 simulations, from nothing"),
+        ({"headline_options": ""}, "bare net, 64 simulations, from nothing", "bare net, 64 simulations, from nothing"),
         (
             {"simulations": 400, "options": "solver=200,chunk=8", "headline_options": ""},
             "net with solver=200, 400 simulations, from nothing",

@@ -31,11 +31,7 @@ def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
     nets = {"evaluate/soft_argmax.json": {"nets": {"from_to_top1": ESTIMATE, "value_brier": ESTIMATE}}}
     other = {"evaluate/cross_entropy.json": {"nets": {"from_to_top1": ESTIMATE | {"value": 0.45}}}}
     found = pick(nets | other | {"match.json": {"alphabeta": {"score": ESTIMATE | {"n": 10}, "wins": 4}}})
-    assert found == {
-        "from_to_top1": ESTIMATE,
-        "score_vs_alphabeta": ESTIMATE | {"n": 10},
-        "residual_turn_top1": None,
-    }
+    assert found == {"from_to_top1": ESTIMATE, "score_vs_alphabeta": ESTIMATE | {"n": 10}, "residual_turn_top1": None}
 
 
 def test_each_system_in_dvc_yaml_has_figures_of_the_graph():

@@ -85,15 +85,12 @@ class DepthPositions:
         return self.manifest["lowest"], self.manifest["highest"]
 
     def label(self, name: str) -> npt.NDArray[np.uint8]:
-        """One of `LABELS`, uint8 [R].
+        """One of `LABELS`, uint8 [R]."""
+        return {"reached": self.reached, "needed": self.needed}[name]
 
-        Raises:
-            ZugwerkError: no such label.
-        """
-        if name not in LABELS:
-            raise ZugwerkError(f"no label '{name}'; there are: {', '.join(LABELS)}")
-        found: npt.NDArray[np.uint8] = getattr(self, name)
-        return found
+    def planes(self, inputs: "Inputs", r: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Planes float32 [B, C, H, W] of rows [B], see `depth_planes`."""
+        return depth_planes(inputs, self.n[r], self.used[r], self.board[r], self.to_play[r], self.expandable[r])
 
 
 class Splits(NamedTuple):
@@ -108,12 +105,7 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
     """Rows of train, validation and test: games are shared out whole, and no position is in two splits.
 
     A position that games of several splits came to, under any of the board's symmetries, stays in test, else in
-    validation, and is in no other.
-
-    Args:
-        positions: all of them.
-        shares: of the games, in any unit.
-        seed: the pipeline's.
+    validation, and is in no other. ``shares`` are of the games, in any unit.
 
     Raises:
         ZugwerkError: too few games; names the data set.
@@ -135,10 +127,8 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
 def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], manifest: Mapping[str, Any]) -> None:
     """Write a data set, aside and renamed; the same arrays give the same bytes.
 
-    Args:
-        path: the folder.
-        arrays: those of `FIELDS`, by name; of the fields' types, or of types that hold the same numbers.
-        manifest: further entries; must have ``lowest`` and ``highest``, the classes.
+    ``arrays`` are those of `FIELDS`, of its types, or of types that hold the same numbers; ``manifest`` has further
+    entries, ``lowest`` and ``highest``, the classes, among them.
 
     Raises:
         ZugwerkError: an array is missing, of another length or shape, or holds a number that its type cannot; a label

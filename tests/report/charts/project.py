@@ -31,16 +31,11 @@ FILES = {
     f"{AMAZONS}/evaluate/one_ply.phases.csv": PHASES
     + "0-19,.5,.4,.6,.5,.4,.6,.3,.2,.4\n50-,.2,.1,.3,.5,.4,.6,.1,0,.2\n",
     f"{AMAZONS}/evaluate/residual.calibration.csv": table(
-        "predicted,observed,low,high,turns",
-        ".1,.2,.1,.3,9",
-        ".9,1.0,.8,1.0,7",
+        "predicted,observed,low,high,turns", ".1,.2,.1,.3,9", ".9,1.0,.8,1.0,7"
     ),
     f"{AMAZONS}/calibration.csv": table("predicted,observed,low,high,turns", ".4,.5,.3,.7,9"),
     f"{GOMOKU}/calibration.csv": table("predicted,observed,low,high,turns", ".3,.4,.2,.6,9"),
-    f"{AMAZONS}/match.json": {
-        "mine": {"score": score(0.75, 0.5, 0.9)},
-        "one_ply": {"score": score(0.25, 0.125, 0.5)},
-    },
+    f"{AMAZONS}/match.json": {"mine": {"score": score(0.75, 0.5, 0.9)}, "one_ply": {"score": score(0.25, 0.125, 0.5)}},
     f"{MEASURED}/amazons_engine.json": {
         "elo_per_doubling": score(100, 60, 140),
         "matches": {
@@ -50,22 +45,12 @@ FILES = {
         },
     },
     f"{GOMOKU}/losses.csv": table(
-        "generation,iteration,policy,value,mean",
-        "1,20,4.5,1.0,2.75",
-        "1,40,4.0,0.5,2.25",
-        "2,60,3.5,0.5,2.0",
+        "generation,iteration,policy,value,mean", "1,20,4.5,1.0,2.75", "1,40,4.0,0.5,2.25", "2,60,3.5,0.5,2.0"
     ),
     f"{GOMOKU}/table1.csv": table(
-        "generation,wins,draws,losses,score,accepted",
-        "1,15,0,5,0.75,1",
-        "2,8,2,10,0.45,0",
-        "3,12,0,8,0.6,1",
+        "generation,wins,draws,losses,score,accepted", "1,15,0,5,0.75,1", "2,8,2,10,0.45,0", "3,12,0,8,0.6,1"
     ),
-    f"{GOMOKU}/elo.csv": table(
-        "generation,elo,low,high",
-        "1,-100.5,-200,0",
-        "3,50,0,100",
-    ),
+    f"{GOMOKU}/elo.csv": table("generation,elo,low,high", "1,-100.5,-200,0", "3,50,0,100"),
     f"{GOMOKU}/table2.csv": table(
         "generation,opponent,wins,draws,losses,points,games",
         "1,3,0,1,1,0.5,2",
@@ -88,9 +73,7 @@ FILES = {
     "params.yaml": 'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
     "amazons_models: {trained: {soft_argmax: amazons_train, residual: amazons_residual}}\n",
     f"{GROWING}/strength.csv": table(
-        "generation,multiply_adds,value,low,high,n",
-        "0,1000000000000,0.5,0.3,0.7,20",
-        "2,3000000000000,0.75,0.5,0.9,20",
+        "generation,multiply_adds,value,low,high,n", "0,1000000000000,0.5,0.3,0.7,20", "2,3000000000000,0.75,0.5,0.9,20"
     ),
     f"{GROWING}/losses.csv": table(
         "size,generation,policy_loss,value_loss,multiply_adds_in_all",
@@ -106,9 +89,7 @@ FILES = {
         "scratch,1,3,1.0,0.5,0.3,0.7,40",
     ),
     f"{JOSEKI}/growth.csv": table(
-        "games,encodings,patterns,transitions,clashes,clashes_ours",
-        "50,400,200,300,1,0",
-        "100,800,350,500,2,0",
+        "games,encodings,patterns,transitions,clashes,clashes_ours", "50,400,200,300,1,0", "100,800,350,500,2,0"
     ),
     f"{JOSEKI}/accuracy.csv": table(
         "number,moves,hit_rate,recommend_top1,recommend_top3,baseline_top1,baseline_top3,either_top3",
@@ -122,27 +103,12 @@ FILES = {
         ],
         "scaling": [{"games": 500, "seconds": 0.1}, {"games": 2000, "seconds": 0.5}],
     },
-    f"{DEPTH}/balance.csv": table(
-        "model,accuracy,macro_f1,mean_depth",
-        "smote,0.5,0.25,4.5",
-        "ours,0.75,0.5,3.0",
-    ),
+    f"{DEPTH}/balance.csv": table("model,accuracy,macro_f1,mean_depth", "smote,0.5,0.25,4.5", "ours,0.75,0.5,3.0"),
     f"{DEPTH}/evaluate.json": {"models": {"smote": {"accuracy": score(0.5, 0.375, 0.625)}}},
-    f"{DEPTH}/train/smote.csv": table(
-        "step,loss,validation_macro_f1",
-        "50.0,0.6,0.25",
-        "100.0,0.5,0.375",
-    ),
-    f"{DEPTH}/train/gone.csv": table(
-        "step,loss,validation_macro_f1",
-        "50.0,0.6,0.1",
-    ),
+    f"{DEPTH}/train/smote.csv": table("step,loss,validation_macro_f1", "50.0,0.6,0.25", "100.0,0.5,0.375"),
+    f"{DEPTH}/train/gone.csv": table("step,loss,validation_macro_f1", "50.0,0.6,0.1"),
     f"{DEPTH}/confusion.csv": table(
-        "model,label,chosen,count",
-        "smote,3,3,6",
-        "smote,3,10,2",
-        "smote,10,3,0",
-        "smote,10,10,5",
+        "model,label,chosen,count", "smote,3,3,6", "smote,3,10,2", "smote,10,3,0", "smote,10,10,5"
     ),
     f"{DEPTH}/match.json": {
         "ours_table": {"score": score(0.5, 0.25, 0.75)},
@@ -150,16 +116,10 @@ FILES = {
         "tables": {"ours": {"spent": 3.5}},
     },
     f"{MEASURED}/search_depth.json": {
-        "matches": {
-            "ours_table": {"score": score(0.6, 0.55, 0.65)},
-            "large_middle": {"score": score(0.625, 0.55, 0.7)},
-        }
+        "matches": {"ours_table": {"score": score(0.6, 0.55, 0.65)}, "large_middle": {"score": score(0.625, 0.55, 0.7)}}
     },
     f"{DEPTH}/moves/ours.csv": table(
-        "move,moves,depth,asked,used,nodes",
-        "3,50,4.0,4.0,0.0,9",
-        "4,10,4.5,4.5,0.25,9",
-        "5,9,6.0,6.0,0.5,9",
+        "move,moves,depth,asked,used,nodes", "3,50,4.0,4.0,0.0,9", "4,10,4.5,4.5,0.25,9", "5,9,6.0,6.0,0.5,9"
     ),
 }
 

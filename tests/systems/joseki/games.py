@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.games.go import initial_state, legal
 from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.patterns import square_of, window_of
+from pipeline_src.systems.joseki.patterns import parse_pattern, square_of
 
 N = 361
 
@@ -50,6 +50,12 @@ def symmetric_record(game, symmetry, gid):
 
 
 # Patterns for tests.
+
+
+def window_of(black, white):
+    """Window of stones given as (r, c) from 1."""
+    words = zip("XO", (black, white), strict=True)
+    return parse_pattern(" ".join(f"{side} " + " ".join(f"{r},{c}" for r, c in stones) for side, stones in words))
 
 
 O_STONES = [(3, 6), (4, 6), (3, 9)]

@@ -38,13 +38,24 @@ from pipeline_src.systems.joseki.patterns import (
     symmetric_code,
     symmetric_codes,
     walk,
-    window_of,
     window_of_key,
     zobrist_code,
 )
 from pipeline_src.systems.joseki.records import ELSEWHERE, make_games, textbook
 from tests.systems.joseki import games
-from tests.systems.joseki.games import GOLDEN, SMALL, TWINS, WINDOWS, N, at, forms, random_record, record, same_pattern
+from tests.systems.joseki.games import (
+    GOLDEN,
+    SMALL,
+    TWINS,
+    WINDOWS,
+    N,
+    at,
+    forms,
+    random_record,
+    record,
+    same_pattern,
+    window_of,
+)  # fmt: skip
 
 MADE = MadeGames(games=60, plies=100, tenuki=0.15, transposed=0.1, mistakes=0.04)
 FAITHFUL = MadeGames(games=40, plies=120, tenuki=0.2, transposed=0.0, mistakes=0.0)

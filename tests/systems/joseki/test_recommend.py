@@ -31,7 +31,6 @@ from pipeline_src.systems.joseki.patterns import (
     gu_code,
     pattern_codes,
     walk,
-    window_of,
     zobrist_code,
 )
 from pipeline_src.systems.joseki.recommend import (
@@ -48,7 +47,7 @@ from pipeline_src.systems.joseki.recommend import (
     recommend_in_corner,
     recommendation_rows,
 )
-from tests.systems.joseki.games import GOLDEN, TWINS, N, at, forms, random_record, record, symmetric_record
+from tests.systems.joseki.games import GOLDEN, TWINS, N, at, forms, random_record, record, symmetric_record, window_of
 from tests.systems.joseki.test_library import built
 
 GAMES = [random_record(seed) for seed in range(40)]
@@ -76,7 +75,7 @@ def test_unseen_pattern_is_not_found(library):
     window = window_of([(1, 1), (10, 10), (5, 9)], [(9, 5), (2, 8), (1, 10)])
     found = look_up(library, window, 1)
     assert (found.state, len(found.transitions), found.points.shape) == (-1, 0, (0, 2))
-    assert look_up_paper(code_index(library), window, 1)[1].tolist() == []
+    assert look_up_paper(code_index(library), window, 1).tolist() == []
 
 
 def test_moves_of_the_other_colour_are_left_out():
@@ -104,7 +103,7 @@ def test_papers_search_finds_moves_inside_and_outside_mask():
     library = built([game])
     index, steps = code_index(library), walk([game]).steps
     for i in range(4):
-        points = look_up_paper(index, steps.before[i], int(steps.colour[i]))[1].tolist()
+        points = look_up_paper(index, steps.before[i], int(steps.colour[i])).tolist()
         assert len(points) == 1
         forms_found = canonical_key(steps.before[i])[1]
         colour = int(steps.colour[i])
@@ -117,7 +116,7 @@ def test_papers_search_misses_capturing_moves_and_ours_does_not():
     game = record([at(1, 2), at(1, 1), at(2, 1)])
     library, window = built([game]), window_of([(1, 2)], [(1, 1)])
     assert look_up(library, window, 1).points.tolist() == [[10, 10]]
-    assert look_up_paper(code_index(library), window, 1)[1].tolist() == [NOT_FOUND]
+    assert look_up_paper(code_index(library), window, 1).tolist() == [NOT_FOUND]
 
 
 def test_twin_matches_golden_joseki_by_code_but_not_by_key():
@@ -125,10 +124,10 @@ def test_twin_matches_golden_joseki_by_code_but_not_by_key():
     library = built([record(stones)])
     index = code_index(library)
     assert look_up(library, GOLDEN, 1).points.tolist() == [[55, 55]]
-    assert len(look_up_paper(index, GOLDEN, 1)[1]) == 1
+    assert len(look_up_paper(index, GOLDEN, 1)) == 1
     for twin in TWINS:
         assert look_up(library, twin, 1).state == -1
-        assert len(look_up_paper(index, twin, 1)[1]) == 1
+        assert len(look_up_paper(index, twin, 1)) == 1
 
 
 def test_both_look_ups_side_by_side(library):

@@ -30,7 +30,7 @@ from pipeline_src.systems.search_depth.net import (
     make_depth_net,
     save_depth_net,
 )
-from pipeline_src.systems.search_depth.player import Choice, DepthPlayer, FixedDepth, SquareSearch
+from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, SquareSearch, TableDepth
 from pipeline_src.systems.search_depth.positions import depth_planes
 from tests.systems.search_depth.synthetic import GAME
 
@@ -226,6 +226,11 @@ class Recorder:
         return SearchResult(action, 0.0, limit.depth or 1, limit.nodes or 1, (action,), 0.0)
 
 
+def asked(thought):
+    move = DepthMove._make(thought.note)
+    return Choice(move.asked, move.choosing)
+
+
 def player(chooser, **options):
     return DepthPlayer(Recorder(), chooser, **{"clock_ms": 1000.0, "nodes_per_ms": 1000.0} | options)
 
@@ -239,7 +244,7 @@ def player(chooser, **options):
     within=st.sampled_from([0.0, 2.0]),
 )
 def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, rate, within):
-    one = player(FixedDepth(3), nodes_per_ms=rate, within=within)
+    one = player(TableDepth(3), nodes_per_ms=rate, within=within)
     limit = one.limit_of(Clock(left, left), played, legal, depth)
     assert limit.depth == depth
     if rate:
@@ -255,7 +260,7 @@ def test_the_choice_is_charged_and_its_search_is_limited():
     dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
     one = player(type("Dear", (), dear)())
     thought = one.consider([position(left=1000.0)])[0]
-    assert thought.choice == Choice(5, 700_000)
+    assert asked(thought) == Choice(5, 700_000)
     limit = one.searcher.limits[0]
     assert limit.depth == 5
     assert limit.nodes <= 0.2 * 300_000
@@ -281,7 +286,7 @@ def test_used_share_of_clock_is_reported():
 
 
 def test_share_of_move_limits_a_choice_on_request():
-    free, bound = player(FixedDepth(9)), player(FixedDepth(9), within=1.5)
+    free, bound = player(TableDepth(9)), player(TableDepth(9), within=1.5)
     deepening = player(None)
     clock = Clock(1000.0, 1000.0)
     share = deepening.limit_of(clock, 10, 1500, None).nodes
@@ -293,9 +298,9 @@ def test_share_of_move_limits_a_choice_on_request():
 
 
 def test_forced_choices_are_free():
-    one = player(FixedDepth(4))
+    one = player(TableDepth(4))
     thought = one.consider([position(CLOSED, left=10.0)])[0]
-    assert thought.choice is None
+    assert thought.note is None
     assert thought.nodes == 0
     assert amazons.is_legal(CLOSED, thought.action)
     assert one.searcher.limits == []
@@ -306,14 +311,14 @@ def test_a_fixed_depth_is_searched(depth):
     one = make_player("amazons", f"alphabeta:depth={depth},{ENGINE}")
     thought = one.consider([position(left=1000.0)])[0]
     assert thought.found.depth == depth
-    assert thought.choice == Choice(depth)
+    assert asked(thought) == Choice(depth)
 
 
 def test_iterative_deepening_spends_its_share():
     one = make_player("amazons", f"alphabeta:{ENGINE}")
     thought = one.consider([position(left=1000.0)])[0]
     share = one.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
-    assert thought.choice is None
+    assert asked(thought) == Choice(0)
     assert share <= thought.nodes <= share + 2500  # a node is ranked whole
     assert one.choose([position(left=1000.0)]) == [thought.action]
 
@@ -330,7 +335,7 @@ def test_iterative_deepening_can_skip_depth_it_could_hardly_finish():
 
 def test_table_choice_uses_number_of_legal_turns():
     one = make_player("amazons", f"alphabeta:depth=table,lowest=1,table=2177/100,{ENGINE}")
-    assert one.consider([position(left=1000.0)])[0].choice == Choice(2)
+    assert asked(one.consider([position(left=1000.0)])[0]) == Choice(2)
     assert one.limit_at(position(left=1000.0)).depth == 2
 
 
@@ -344,15 +349,14 @@ def test_net_choice_uses_the_squares(tmp_path):
     thought = one.consider([position(left=1000.0)])[0]
     seed = int(np.random.default_rng(1).integers(1 << 62))
     layers, cost = SquareSearch(one.chooser.squares.evaluator, 5, 7).search(amazons.initial_state(), seed)
-    assert thought.choice.nodes == cost + 33
-    assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
-    assert thought.found.depth == thought.choice.depth
+    assert asked(thought) == Choice(one.chooser.model.choose(layers, 0.0, amazons.initial_state()), cost + 33)
+    assert thought.found.depth == asked(thought).depth
     most = one.chooser.most_nodes(amazons.initial_state())
     assert cost + 33 <= most == 5 * (2 * 92 + 1) + 33
     late = one.consider([position(left=4 * (most + 2176) / 1000 - 0.001)])[0]  # 1,000 nodes a millisecond
-    assert late.choice is None
+    assert asked(late) == Choice(0)
     assert late.found.depth == 1
-    assert one.consider([position(left=4 * (most + 2176) / 1000)])[0].choice is not None
+    assert asked(one.consider([position(left=4 * (most + 2176) / 1000)])[0]).depth
     with pytest.raises(ZugwerkError, match="its head 'linear' does not use the clock"):
         make_player("amazons", f"{text},shares=1.5")
 
@@ -366,13 +370,13 @@ def test_cost_net_choice_uses_the_clock(tmp_path):
     path = tmp_path / "model.pt"
     save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "costs", "published"))
 
-    def asked(left, shares):
+    def depth(left, shares):
         text = f"alphabeta:depth=cnn,model={path},shares={shares},{ENGINE}"
-        return make_player("amazons", text).consider([position(left=left)])[0].choice.depth
+        return asked(make_player("amazons", text).consider([position(left=left)])[0]).depth
 
     clock = make_player("amazons", f"alphabeta:{ENGINE}").clock_ms
-    assert [asked(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
-    assert [asked(0.5 * clock, shares) for shares in (0.1, 1, 2)] == [1, 2, 3]
+    assert [depth(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
+    assert [depth(0.5 * clock, shares) for shares in (0.1, 1, 2)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

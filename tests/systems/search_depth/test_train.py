@@ -17,7 +17,6 @@ from pipeline_src.systems.search_depth.train import (
     class_counts,
     cost_losses,
     cost_targets,
-    read_planes,
     smote_in_blocks,
     train_depth_net,
     turned,
@@ -201,7 +200,7 @@ def test_planes_and_labels_belong_together(positions):
     drawn = batches(positions, "smote", batch=len(batches(positions, "smote")))
     step = drawn.step(0)
     balanced = drawn.balanced
-    known = [(read_planes(positions, ROWS, "published"), positions.reached[ROWS])]
+    known = [(positions.planes("published", ROWS), positions.reached[ROWS])]
     known.append((balanced.made, balanced.labels[len(balanced.rows) :]))
     key = {row.tobytes(): label for rows, labels in known for row, label in zip(rows, labels, strict=True)}
     assert len(balanced.made) > 0
@@ -210,7 +209,7 @@ def test_planes_and_labels_belong_together(positions):
 
 
 def test_each_position_has_its_own_symmetry(positions):
-    planes = read_planes(positions, np.arange(8), "full")
+    planes = positions.planes("full", np.arange(8))
     found = turned(planes, np.arange(8))
     for g in range(8):
         for plane in range(7):
