@@ -117,7 +117,6 @@ class ArrayStream:
 
 # Splits of games, and the samples that stay in each split.
 
-
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
 
@@ -139,15 +138,10 @@ class SplitShares(Params):
 
 
 def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float], seed: int) -> npt.NDArray[np.int8]:
-    """Split (0 train, 1 validation, 2 test) of each game, int8 [G].
+    """Split (0 train, 1 validation, 2 test) of each game, int8 [G]; ``gids`` [G] are unique, ``shares`` in any unit.
 
     Each game draws a number from the seed and its gid alone; the games in the order of these numbers are cut at the
     shares. So the shares are met to a game, and when games are added, only a few of the old ones change sides.
-
-    Args:
-        gids: int64 [G], unique.
-        shares: of train, validation and test, in any unit.
-        seed: the pipeline's.
 
     Raises:
         ZugwerkError: too few games to put at least one into each split.
@@ -165,14 +159,10 @@ def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float]
 
 
 def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Return the samples to keep, bool [n], so that no position is in two splits.
+    """Return the samples to keep, bool [n], so that no position is in two splits, from its hash [n] and split [n].
 
     A position found in several splits stays in test, else in validation, and is dropped elsewhere. Within its split
     each of its occurrences stays: they carry the games' own choices.
-
-    Args:
-        hashes: uint64 [n], canonical hashes of the samples' positions.
-        splits: int8 [n], the split of each sample's game.
     """
     stays = np.ones(len(hashes), np.bool_)
     taken = np.unique(hashes[splits == TEST])
@@ -186,7 +176,6 @@ def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8])
 # Arrays on disk while a stage works, so that its memory does not grow with the games.
 #
 # The files have no names and go when the arrays are no longer in use, or the process ends, however it ends.
-
 
 PARTS = 64
 

@@ -65,11 +65,7 @@ def _canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]
 
 
 def canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]) -> Words:
-    """Hashes uint64 [B] of positions.
-
-    Args:
-        boards: int8 [B, H, W], row 0 = rank H, codes 0 to 3.
-        movers: int8 [B], 2 Black or 3 White.
+    """Hashes uint64 [B] of boards int8 [B, H, W], row 0 = rank H, codes 0 to 3; movers int8 [B], 2 Black or 3 White.
 
     Raises:
         ZugwerkError: boards that are not square, or codes outside 0 to 3.

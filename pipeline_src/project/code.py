@@ -23,6 +23,7 @@ import stat
 import tempfile
 import tokenize
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,8 +53,7 @@ class Source(NamedTuple):
 def home() -> Path:
     """The user's home folder, or one in the temporary folder for a user who has none, as in a container.
 
-    That folder and a user's name are then set in the environment, for child processes and for libraries that ask for
-    them (DVC, Prefect, torch), and a warning says so once.
+    That folder and a user's name are then set in the environment, also for DVC, Prefect and torch; a warning says so.
     """
     if not Path(os.environ.get("HOME", "/")).is_absolute():  # counts as not set, as for platformdirs
         del os.environ["HOME"]
@@ -178,8 +178,8 @@ class Code:
         Raises:
             ZugwerkError: it is no first-party source file.
         """
-        full = (self.root / path).resolve()
-        parts = full.relative_to(self.root.resolve()).with_suffix("").parts if _below(full, self.root) else ("",)
+        full, root = (self.root / path).resolve(), self.root.resolve()
+        parts = full.relative_to(root).with_suffix("").parts if root in full.parents else ("",)
         if parts[0] not in PACKAGES or full.suffix != ".py" or not full.is_file():
             raise ZugwerkError(f"{path}: no source file of {' or '.join(PACKAGES)}")
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -241,12 +241,10 @@ class Code:
         todo = list(before)
         for name in todo:
             if name == target:
-                chain: list[str] = []
-                step: str | None = name
-                while step is not None:
-                    chain.append(step)
-                    step = before[step]
-                return chain[::-1]
+                chain = [name]
+                while (step := before[chain[0]]) is not None:
+                    chain.insert(0, step)
+                return chain
             for inner in () if name in CHANGE_NO_OUTPUT else sorted(self.imports(name)):
                 if inner not in before:
                     before[inner] = name
@@ -264,7 +262,9 @@ class Code:
     def _read(self, path: Path) -> Source:
         """Return the source of a file, from the memo if its size and time are unchanged."""
         if self._memo is None:
-            self._memo = _load_memo(self._memo_file)
+            self._memo = {}
+            with suppress(OSError, ValueError, TypeError):
+                self._memo.update(json.loads(self._memo_file.read_text(encoding="utf-8")))
         status = path.stat()
         known = self._memo.get(str(path))
         stamp = [status.st_mtime_ns, status.st_size]
@@ -343,15 +343,3 @@ def _essence(text: str, tree: ast.Module) -> str:
 def _around(module: str) -> list[str]:
     parts = module.split(".")
     return [".".join(parts[:end]) for end in range(1, len(parts))]
-
-
-def _below(path: Path, root: Path) -> bool:
-    return root.resolve() in path.parents
-
-
-def _load_memo(path: Path) -> dict[str, list[Any]]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
         {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
         {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
         {target: (paths(body.get("deps", []), own), paths(outs, own)) for target, (_, own) in targets.items()},
-        tuple(_pattern(_given(dep, params)) for dep in [*files, *body.get("deps", [])]),
+        tuple(_pattern(dep, params) for dep in [*files, *body.get("deps", [])]),
         tuple(map(_pattern, outs)),
     )
 
@@ -161,25 +162,16 @@ def _module(name: str, command: Any) -> str:
     return f"{PACKAGE}.{words[3].partition(':')[0]}" if words[2] == RUNNER else words[2]
 
 
-def _given(entry: str | Mapping[str, Any], params: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """A dependency; one that is only a placeholder is replaced by its value in params.yaml."""
-    whole = _PLACE.fullmatch(entry) if isinstance(entry, str) else None
-    value = at(params, whole[1]) if whole else None
-    return value if isinstance(value, str) else entry
-
-
-def _pattern(entry: str | Mapping[str, Any]) -> str:
+def _pattern(entry: str | Mapping[str, Any], params: Mapping[str, Any] | None = None) -> str:
+    """A path with ``*`` for each placeholder; one that is only a placeholder is replaced by its value in ``params``."""
     path = entry if isinstance(entry, str) else next(iter(entry))
-    return re.sub(r"\$\{[^}]*\}", "*", path)
+    whole = _PLACE.fullmatch(path)
+    value = at(params, whole[1]) if whole else None
+    return re.sub(r"\$\{[^}]*\}", "*", value if isinstance(value, str) else path)
 
 
 @cache
 def _meet(one: str, other: str) -> bool:
     """Whether two paths, in which ``*`` is any part of a name, are the same, or one lies in the other."""
     pairs = zip(Path(one).parts, Path(other).parts, strict=False)
-    return all(_may_be(a, b) for a, b in pairs)
-
-
-def _may_be(one: str, other: str) -> bool:
-    a, b = (".*".join(map(re.escape, name.split("*"))) for name in (one, other))
-    return re.fullmatch(a, other) is not None or re.fullmatch(b, one) is not None
+    return all(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in pairs)

@@ -13,13 +13,9 @@ PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 GIVEN_WHOLE = (
-    "amazons_models.trained",
-    "gomoku_generations",
-    "growing_larger",
-    "gomoku_train.schedule",
-    "growing_train.schedule",
-)
-"""Mappings with items as keys, which a profile replaces as a whole."""
+    *("amazons_models.trained", "gomoku_generations", "growing_larger"),
+    *("gomoku_train.schedule", "growing_train.schedule"),
+)  # Mappings with items as keys, which a profile replaces as a whole
 
 
 def profile_names(folder: Path = Path()) -> list[str]:
@@ -152,13 +148,7 @@ def round_trip_yaml() -> Any:
 
 
 def flat(tree: Mapping[str, Any], before: str = "", whole: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the values in ``tree`` by dotted key, such as ``crawl.contact``.
-
-    Args:
-        tree: such as params.yaml's.
-        before: prefix of each key.
-        whole: keys whose mappings are values.
-    """
+    """Return the values in ``tree`` by dotted key after ``before``; the mappings of keys in ``whole`` are values."""
     found: dict[str, Any] = {}
     for name, value in tree.items():
         key = f"{before}{name}"
@@ -168,7 +158,7 @@ def flat(tree: Mapping[str, Any], before: str = "", whole: tuple[str, ...] = ())
 
 
 def _is_nested(difference: Any, value: Any, key: str) -> bool:
-    """Return whether a profile's ``difference`` of ``key`` sets keys within its ``value``, not the whole value."""
+    """Whether a profile's ``difference`` of ``key`` sets keys within its ``value``, not the whole value."""
     return isinstance(difference, dict) and isinstance(value, dict) and key not in GIVEN_WHOLE
 
 
@@ -186,20 +176,12 @@ def _file(name: str, folder: Path) -> str:
 
 
 def _differences(name: str, folder: Path) -> Any:
-    """Return the content of a profile's file, which may be empty; the laptop has none.
-
-    Raises:
-        ZugwerkError: see `_sections`.
-    """
+    """Return the content of a profile's file, which may be empty; the laptop has none."""
     return {} if name == LAPTOP else _sections(Path(_file(name, folder)), _file(name, folder), empty={})
 
 
 def _sections(text: str | Path, source: str, empty: Any = None) -> Any:
-    """Return the mapping in a text, or in a file, comments kept; ``empty`` if it has none.
-
-    Raises:
-        ZugwerkError: it is not valid YAML, or no mapping; the message names ``source``.
-    """
+    """Return the mapping in a text, or in a file, comments kept; ``empty`` if it has none. Errors name ``source``."""
     from ruamel.yaml.error import YAMLError
 
     if isinstance(text, Path):

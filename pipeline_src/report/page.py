@@ -40,9 +40,8 @@ from pipeline_src.report.figures import (
     with_unit,
 )
 
+
 # Tables of the registry's figures, published and ours, as texts.
-
-
 class Line(NamedTuple):
     """One line of a table; ``-`` is an empty cell."""
 
@@ -77,12 +76,8 @@ def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
 
 def most_common_origins(table: list[Line]) -> dict[str, str]:
     """Return the most common ``where`` of each way of measuring, which the lines of the table then omit."""
-    found = {}
-    for made in ("graph", "measured"):
-        origins = Counter(one.where for one in table if one.made == made and one.where)
-        if origins:
-            found[made] = origins.most_common(1)[0][0]
-    return found
+    origins = {made: Counter(one.where for one in table if one.made == made and one.where) for made in MADE}
+    return {made: counts.most_common(1)[0][0] for made, counts in origins.items() if counts}
 
 
 def line(row: dict[str, Any], below: bool = False) -> Line:
@@ -110,6 +105,7 @@ def line(row: dict[str, Any], below: bool = False) -> Line:
 
 
 Row = dict[str, Any]
+MADE = ("graph", "measured")
 NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
 
 
@@ -128,15 +124,11 @@ class Verdict(NamedTuple):
 def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
     """Return the verdict on each published system, from `figures.figures`.
 
-    Args:
-        found: all figures.
-        profile: profile of the committed run that is shown if the graph has not run.
+    If the graph has not run, the committed run of ``profile`` is shown.
     """
     told = []
-    for name, system in SYSTEMS.items():
-        if system.claim is None:
-            continue
-        claim, rows = system.claim, found[name]
+    for name, claim in ((name, system.claim) for name, system in SYSTEMS.items() if system.claim):
+        rows = found[name]
         row = rows[claim.figure]
         run = made = of_the_graph(row, profile)
         if run is None and claim.run:
@@ -236,11 +228,8 @@ def examples(folder: Path = Path()) -> list[BoardExample]:
             pictures = tuple(picture(example.game, panel) for panel in example.panels)
         except ZugwerkError as error:
             raise ZugwerkError(f"{path}: {example.name}: {error}; `dvc repro -f report_positions`") from None
-        made.append(
-            BoardExample(
-                example.system, example.name, example.title, example.caption, pictures, numbered(example.moves)
-            )
-        )
+        about = (example.system, example.name, example.title, example.caption)
+        made.append(BoardExample(*about, pictures, numbered(example.moves)))
     return made
 
 
@@ -326,14 +315,8 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
+    blocks = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, **blocks)
     environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
     tables = {name: lines(found[name]) for name in SYSTEMS}
     boards = examples(folder) if (folder / POSITIONS).exists() else []

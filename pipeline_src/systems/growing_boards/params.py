@@ -116,19 +116,9 @@ class GrowingConvergence(Params):
 
 
 CURVE = (
-    "generation",
-    "games",
-    "positions",
-    "mean_plies",
-    "loss",
-    "policy_loss",
-    "value_loss",
-    "gate_score",
-    "evaluations",
-    "multiply_adds",
-    "multiply_adds_in_all",
-)
-"""Columns of a board's table of generations."""
+    *("generation", "games", "positions", "mean_plies", "loss", "policy_loss", "value_loss", "gate_score"),
+    *("evaluations", "multiply_adds", "multiply_adds_in_all"),
+)  # Columns of a board's table of generations
 
 
 class BoardFiles:
@@ -136,11 +126,9 @@ class BoardFiles:
 
     def __init__(self, size: int, artifacts: Path = ARTIFACTS) -> None:
         self.size = size
-        self.models = artifacts / "models/growing" / str(size)
-        """Folder of the nets of all generations, and of the best player, `best`."""
+        self.models = artifacts / "models/growing" / str(size)  # Folder of the nets of all generations, and of the best
         self.best = self.models / "best.pt"  # The best player in the end
-        self.games = artifacts / "records/growing" / str(size)
-        """Folder of the records of all self-play games, a file a generation."""
+        self.games = artifacts / "records/growing" / str(size)  # Self-play games, a file a generation
         self.report = artifacts / "reports/growing/boards" / f"{size}.json"  # Metrics
         self.curve = self.report.with_suffix(".csv")  # A row a generation, `CURVE`: losses, gate, computing
         self.timings = self.report.with_suffix(".timings.json")  # Seconds of each generation's phases

@@ -9,7 +9,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts import SPECS, charts, drawn, interactive, png, svg
 from pipeline_src.report.figures import committed_run
-from tests.report.charts.project import FILES, write
+from tests.report.charts.project import CHECKOUT, FILES, write
 
 ROOT = Path(__file__).parents[3]
 NOT_NEEDED = re.compile(r"params\.yaml|evaluate\.json|generations/|one_ply\.phases|train/(soft|gone)|matches")
@@ -19,10 +19,8 @@ KINDS = ("gomoku-losses", "amazons-calibration", "amazons-phases", "growing-agai
 
 
 @pytest.fixture(scope="module")
-def all_charts(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("project")
-    write(folder)
-    return [chart for system in drawn() for chart in charts(system, folder)]
+def all_charts():
+    return [chart for system in drawn() for chart in charts(system, CHECKOUT)]
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from itertools import product
 
 import numpy as np
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
 from pipeline_src.systems.joseki.build import clashing_states
 from pipeline_src.systems.joseki.evaluate import (
@@ -47,7 +45,18 @@ from pipeline_src.systems.joseki.recommend import (
     recommend_in_corner,
     recommendation_rows,
 )
-from tests.systems.joseki.games import GOLDEN, TWINS, N, at, forms, random_record, record, symmetric_record, window_of
+from tests.systems.joseki.games import (
+    GOLDEN,
+    SYMMETRIES,
+    TWINS,
+    N,
+    at,
+    forms,
+    random_record,
+    record,
+    symmetric_record,
+    window_of,
+)
 from tests.systems.joseki.test_library import built
 
 GAMES = [random_record(seed) for seed in range(40)]
@@ -92,9 +101,6 @@ def test_moves_of_the_other_colour_are_left_out():
 def test_layers_count_from_the_border_of_the_mask(point, layer):
     window = window_of([(3, 3), (7, 8)], [])
     assert point_layer(window, (point[0] - 1) * 10 + point[1] - 1) == layer
-
-
-def test_without_stones_there_is_no_mask():
     assert point_layer(window_of([], []), 44) == NO_MASK
 
 
@@ -263,10 +269,6 @@ def test_two_corners_that_are_equal_both_name_their_point():
     assert [one.corner for one in found if at(3, 10) in one.actions] == [0, 1]
 
 
-SYMMETRIES = list(product(range(4), (False, True), (False, True)))
-"""Quarter turns, mirrored or not, recoloured or not."""
-
-
 def rows_of(library, actions, symmetry):
     """Recommendations on a board that was turned, mirrored and recoloured, mapped back to the first board."""
     turned = symmetric_record(record(actions), symmetry, 1).actions
@@ -311,15 +313,6 @@ def test_legal_mirror_image_of_an_illegal_point_is_kept():
     for state, points in ((open_state, {at(2, 10), at(10, 2)}), (closed, {at(2, 10)})):
         (found,) = [one for one in recommend_in_corner(library, state, 0) if one.actions]
         assert (set(found.actions), found.played) == (points, 1)
-
-
-def test_an_unknown_pattern_has_no_candidates():
-    assert recommend_in_corner(LIBRARY, position(at(9, 9)), 0) == []
-
-
-def test_small_boards_are_refused():
-    with pytest.raises(ZugwerkError, match="not of 9x9"):
-        recommend(LIBRARY, go.initial_state(9))
 
 
 def test_accuracy_counts_a_mirror_image_where_the_pattern_has_one():

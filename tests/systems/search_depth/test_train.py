@@ -187,15 +187,6 @@ def test_all_rows_come_once_before_one_comes_again(positions, method):
     np.testing.assert_array_equal(np.sort(labels), np.sort(drawn.balanced.labels))
 
 
-def test_a_step_is_a_function_of_seed_and_number(positions):
-    a, b, other = (batches(positions, symmetries=True, seed=seed) for seed in (1, 1, 2))
-    late = b.step(9)
-    for number in (9, 0, 4):
-        first, second = a.step(number), (late if number == 9 else b.step(number))
-        assert all(x.equal(y) for x, y in zip(first, second, strict=True))
-        assert not first.planes.equal(other.step(number).planes)
-
-
 def test_planes_and_labels_belong_together(positions):
     drawn = batches(positions, "smote", batch=len(batches(positions, "smote")))
     step = drawn.step(0)
