@@ -131,7 +131,7 @@ def lap_checkpoints(folder: Path) -> ModelCheckpoint:
 
     The checkpoint before the last one stays, in case the last one is torn.
     """
-    kept = {"monitor": "step", "mode": "max", "save_top_k": 2}
+    kept: dict[str, Any] = {"monitor": "step", "mode": "max", "save_top_k": 2}
     return ModelCheckpoint(folder, "{step}", save_on_train_epoch_end=True, enable_version_counter=False, **kept)
 
 
@@ -186,11 +186,7 @@ class Curves(Callback, Logger):
         self.rows: list[dict[str, float]] = []  # All that was logged, from the training's start, in its order
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Add a row.
-
-        Raises:
-            ZugwerkError: a loss is not a number.
-        """
+        """Add a row. Raises ZugwerkError: a loss is not a number."""
         if not all(math.isfinite(value) for name, value in metrics.items() if name.endswith("loss")):
             raise ZugwerkError(f"training: step {step}: the loss is not a number; lower learning_rate")
         self.rows.append(dict(metrics))

@@ -14,11 +14,7 @@ Planes = npt.NDArray[np.float32]
 
 
 def open_session(content: bytes, threads: int = 1) -> Any:
-    """An `onnxruntime.InferenceSession`.
-
-    Raises:
-        ZugwerkError: the package onnxruntime is missing.
-    """
+    """An `onnxruntime.InferenceSession`. Raises ZugwerkError: the package onnxruntime is missing."""
     try:
         import onnxruntime
     except ImportError:

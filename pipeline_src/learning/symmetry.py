@@ -30,8 +30,7 @@ _PARTS = {
     "mirror_ranks": (False, False, True),
     "mirror_diagonal": (True, False, False),
     "mirror_antidiagonal": (True, True, True),
-}
-"""Each as: swap file and rank, then mirror the file, then mirror the rank."""
+}  # Each as: swap file and rank, then mirror the file, then mirror the rank
 INDEX = {name: number for number, name in enumerate(_PARTS)}  # Number of each symmetry by name
 INVERSE = tuple(INDEX[{"rotate_90": "rotate_270", "rotate_270": "rotate_90"}.get(name, name)] for name in _PARTS)
 """Number of the symmetry that undoes symmetry g."""

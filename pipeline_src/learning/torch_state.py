@@ -100,11 +100,7 @@ class OnnxGraph:
     """Nodes and weights of a graph being written; each method that adds a node returns its output's name."""
 
     def __init__(self) -> None:
-        """Empty.
-
-        Raises:
-            ZugwerkError: the package onnx is missing.
-        """
+        """Empty. Raises ZugwerkError: the package onnx is missing."""
         try:
             import onnx  # noqa: F401
         except ImportError:

@@ -215,11 +215,7 @@ class Code:
         return self._closures[module]
 
     def digest(self, *modules: str) -> str:
-        """Digest of the closure of some modules, 16 hex digits.
-
-        Raises:
-            ZugwerkError: no such first-party module.
-        """
+        """Digest of the closure of some modules, 16 hex digits. Raises ZugwerkError: no such first-party module."""
         whole = hashlib.sha256()
         for name in self.closure(*modules):
             if name not in CHANGE_NO_OUTPUT:

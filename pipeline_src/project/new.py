@@ -94,11 +94,7 @@ def write_local(folder: Path = Path()) -> None:
 
 
 def require_checkout(folder: Path = Path()) -> None:
-    """Check that a folder has a graph to run.
-
-    Raises:
-        ZugwerkError: it has none; says how to get one.
-    """
+    """Check that a folder has a graph to run. Raises ZugwerkError: it has none; says how to get one."""
     if missing := [name for name in (GRAPH, PARAMS_FILE) if not (folder / name).is_file()]:
         raise ZugwerkError(
             f"{folder.resolve()}: no {missing[0]} here; run this in a checkout: `zugwerk new FOLDER` writes one"

@@ -94,11 +94,7 @@ def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
 
 
 def read_value(key: str, path: Path | str = PARAMS_FILE) -> Any:
-    """The value at ``key`` of a params file, unchecked.
-
-    Raises:
-        ZugwerkError: no such file or key.
-    """
+    """The value at ``key`` of a params file, unchecked. Raises ZugwerkError: no such file or key."""
     KEYS_READ.add(key)
     return _found(key, path)
 
@@ -156,11 +152,7 @@ def _parsed(text: str, path: str) -> Any:
 
 
 def build(kind: type[T], values: Any, key: str, path: str) -> T:
-    """Values under ``key`` of a params file as the model ``kind``.
-
-    Raises:
-        ZugwerkError: as `load`.
-    """
+    """Values under ``key`` of a params file as the model ``kind``. Raises ZugwerkError: as `load`."""
     try:
         return TypeAdapter(kind).validate_python(values)
     except ValidationError as error:

@@ -40,11 +40,7 @@ class Metrics:
     """Numbers of a JSON file, read by key; a missing file has none."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file.
-
-        Raises:
-            ZugwerkError: it is not a JSON object.
-        """
+        """Read the file. Raises ZugwerkError: it is not a JSON object."""
         self.path = path
         self._tree = read_json(path) if path.exists() else {}
         self.keys()

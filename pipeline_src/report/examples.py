@@ -34,8 +34,7 @@ SIDES: dict[GameName, tuple[Side, Side]] = {
     "amazons": ("White", "Black"),
     "gomoku": ("Black", "White"),
     "go": ("Black", "White"),
-}
-"""Names of the first and second side."""
+}  # Names of the first and second side
 
 
 class Candidate(Params):
@@ -186,11 +185,7 @@ def check_name(key: str, name: str, mapping: str) -> None:
 
 
 def check_model(path: Path, stage: str) -> Path:
-    """Return the path of a model after a check that it exists.
-
-    Raises:
-        ZugwerkError: the file is missing.
-    """
+    """Return the path of a model after a check that it exists. Raises ZugwerkError: the file is missing."""
     if not path.is_file():
         raise ZugwerkError(f"{path}: no such model; `dvc repro {stage}` makes it")
     return path

@@ -133,11 +133,7 @@ Row = dict[str, Any]
 
 
 def system_measurements(folder: Path, system: str) -> Row:
-    """Return the file of a system; empty if it has none.
-
-    Raises:
-        ZugwerkError: the file is damaged.
-    """
+    """Return the file of a system; empty if it has none. Raises ZugwerkError: the file is damaged."""
     path = folder / FOLDER / f"{system}.json"
     found = _read(path) if path.exists() else {}
     if not isinstance(found, dict):
@@ -168,11 +164,7 @@ def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
 
 
 def _read(path: Path) -> Any:
-    """Return the JSON value in a file that git has, and no stage makes.
-
-    Raises:
-        ZugwerkError: it is not JSON.
-    """
+    """Return the JSON value in a file that git has, and no stage makes. Raises ZugwerkError: it is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -390,7 +382,7 @@ IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))  # Signs 
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:
-    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``; return file and count.
+    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``; return it and a count.
 
     Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
     ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this

@@ -315,8 +315,8 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    blocks = {"trim_blocks": True, "lstrip_blocks": True}
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, **blocks)
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
     tables = {name: lines(found[name]) for name in SYSTEMS}
     boards = examples(folder) if (folder / POSITIONS).exists() else []

@@ -1,7 +1,6 @@
 """TODO."""
 
 import contextlib
-import copy
 import math
 import os
 import subprocess
@@ -74,8 +73,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 TRAINING = (
     *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
     "pipeline_src.systems.gomoku_zero.generation",
-)
-"""What the first process of each training imports; Lightning starts the others again."""
+)  # What the first process of each training imports; Lightning starts the others again
 
 
 def start(folder, words, **pipes):
@@ -274,41 +272,8 @@ def test_parameters_without_gradient_stay():
     assert unused not in optimizer.state
 
 
-def test_resumes_from_saved_state():
-    def build(theta):
-        return NesterovRMSprop([theta], lr=LR, rho=RHO, momentum=MU, eps=EPS)
-
-    def step(theta, optimizer):
-        theta.grad = theta.detach().clone()
-        optimizer.step()
-
-    theta = torch.ones(3, requires_grad=True)
-    optimizer = build(theta)
-    step(theta, optimizer)
-    again = theta.detach().clone().requires_grad_()
-    resumed = build(again)
-    resumed.load_state_dict(copy.deepcopy(optimizer.state_dict()))
-    step(theta, optimizer)
-    step(again, resumed)
-    assert torch.equal(theta, again)
-
-
-def test_a_closure_is_run_with_gradients_and_its_loss_returned():
-    theta = torch.ones(1, requires_grad=True)
-    optimizer = NesterovRMSprop([theta])
-
-    def closure():
-        optimizer.zero_grad()
-        loss = theta.square().sum()
-        loss.backward()
-        return loss.item()
-
-    assert optimizer.step(closure) == 1.0
-    assert theta.item() < 1
-
-
 @pytest.mark.parametrize("kernel", range(1, 7))
-def test_each_output_sees_the_window_that_starts_above_left(kernel: int) -> None:
+def test_each_output_sees_the_window_that_starts_above_left(kernel):
     assert SameConv2d(3, 5, kernel)(torch.zeros(2, 3, 10, 9)).shape == (2, 5, 10, 9)
     conv = SameConv2d(1, 1, kernel)
     torch.nn.init.ones_(conv.weight)
@@ -321,7 +286,7 @@ def test_each_output_sees_the_window_that_starts_above_left(kernel: int) -> None
         torch.testing.assert_close(out[0, 0, row, column], window.sum())
 
 
-def test_starts_with_the_spread_that_keeps_signals_and_no_bias() -> None:
+def test_starts_with_the_spread_that_keeps_signals_and_no_bias():
     torch.manual_seed(1)
     conv, layer = SameConv2d(16, 32, 3), dense(400, 100)
     for weight, fans in ((conv.weight, 9 * 16), (layer.weight, 500)):

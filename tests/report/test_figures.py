@@ -25,6 +25,7 @@ KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "others"
 def test_without_metrics_everything_ours_is_null(tmp_path, monkeypatch):
     write_params(tmp_path)
     monkeypatch.chdir(tmp_path)
+    assert figures()["amazons_engine"]["elo_per_doubling"]["command"] == "make measure-amazons_engine"
     for system, rows in figures().items():
         assert set(rows) == set(REGISTRY[system])
         for row in rows.values():
@@ -133,24 +134,12 @@ def test_descriptions_match_the_committed_params():
 def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
     write_params(tmp_path)
     (tmp_path / "docs/measured").mkdir(parents=True)
-    row = {
-        "value": 0.3,
-        "low": 0.2,
-        "high": 0.4,
-        "n": 50,
-        "profile": "paper",
-        "data": "LittleGolem",
-        "command": "make x",
-    }
-    (tmp_path / "docs/measured/amazons_net.json").write_text(json.dumps({"from_to_top1": row, "games": {"value": 1}}))
-    reports = tmp_path / "artifacts/reports/amazons"
-    reports.mkdir(parents=True)
-    (reports / "samples.json").write_text(json.dumps({"games": 10}))
+    about = {"low": 0.2, "high": 0.4, "n": 50, "profile": "paper", "data": "LittleGolem", "command": "make x"}
+    measured = {"from_to_top1": {"value": 0.3, **about}, "games": {"value": 1}}
+    (tmp_path / "docs/measured/amazons_net.json").write_text(json.dumps(measured))
+    report(tmp_path, "amazons/samples.json", {"games": 10})
     found = figures(tmp_path)["amazons_net"]
-    assert {key: found["from_to_top1"][key] for key in row if key != "value"} == {
-        k: v for k, v in row.items() if k != "value"
-    }
-    assert found["from_to_top1"]["ours"] == 0.3
+    assert {"ours": 0.3, **about}.items() <= found["from_to_top1"].items()
     assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
     assert [row["ours"] for row in found["games"]["others"]] == [1]
 
@@ -183,9 +172,7 @@ def test_own_run_is_first_then_measurement_with_most_games(tmp_path):
     assert row["others"][1]["commit"] == "0123"
     committed = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
     assert [one["label"] for one in (committed, *committed["others"])] == ["measured", "overnight"]
-    own = of_the_graph(row)
-    assert own is not None
-    assert own["ours"] == 0.3
+    assert of_the_graph(row)["ours"] == 0.3
     assert of_the_graph(figures(tmp_path)["joseki"]["games"]) is None
 
 
@@ -232,11 +219,8 @@ def test_player_of_other_params_is_the_one_that_played(tmp_path):
     text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
     (tmp_path / "params.yaml").write_text(text)
     row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
-    assert (row["label"], row["player"], row["data"]) == (
-        "other params",
-        "net with solver=200, 64 simulations, from nothing",
-        "its own games",
-    )
+    said = ["other params", "net with solver=200, 64 simulations, from nothing", "its own games"]
+    assert [row[key] for key in ("label", "player", "data")] == said
 
 
 @pytest.mark.parametrize(
@@ -281,9 +265,7 @@ def test_committed_run_of_same_profile_is_shown_with_own_run(tmp_path):
     clone = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
     assert [one["label"] for one in (clone, *clone["others"])] == ["measured", "laptop"]
     assert of_the_graph(clone) is None
-    kept = of_the_graph(clone, "laptop")
-    assert kept is not None
-    assert kept["ours"] == 0.6
+    assert of_the_graph(clone, "laptop")["ours"] == 0.6
 
 
 def test_times_of_the_last_run_are_not_committed(tmp_path):
@@ -308,13 +290,6 @@ def test_every_figure_names_a_stage_and_its_report():
             assert any(re.fullmatch(pattern, figure.path) for pattern in patterns), name
             checked += 1
     assert checked > 10
-
-
-def test_a_figure_measured_outside_the_graph_has_its_command(tmp_path):
-    write_params(tmp_path)
-    found = figures(tmp_path)["amazons_engine"]["elo_per_doubling"]
-    assert found["ours"] is None
-    assert found["command"] == "make measure-amazons_engine"
 
 
 def test_times_of_the_generations_are_read_from_their_timings(tmp_path):

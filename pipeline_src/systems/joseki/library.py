@@ -126,11 +126,7 @@ def group_begins(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def check(library: Library) -> None:
-    """Test what kernels rely on.
-
-    Raises:
-        ZugwerkError: names the contradiction.
-    """
+    """Test what kernels rely on. Raises ZugwerkError: names the contradiction."""
     lengths = {"S": library.states, "S+1": library.states + 1, "T": library.transitions, "G": len(library.fingerprints)}
     for name, (kind, length, rest) in SHAPES.items():
         array = getattr(library, name)

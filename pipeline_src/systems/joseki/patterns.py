@@ -206,11 +206,7 @@ class Walked(NamedTuple):
 
 
 def walk(records: Sequence[GameRecord], longest: int = LONGEST) -> Walked:
-    """Steps of games.
-
-    Raises:
-        ZugwerkError: a record of another game or size, which cannot be among joseki.
-    """
+    """Steps of games. Raises ZugwerkError: a record of another game or size, which cannot be among joseki."""
     most, at, illegal = len(records) * CORNERS * 2 * longest, 0, list[tuple[int, int]]()
     kinds = {"game": np.int32, "ply": np.int16}
     shapes = {"before": (most, SIDE, SIDE), "after": (most, SIDE, SIDE)}

@@ -181,11 +181,7 @@ def needed_depth(
 
 
 def main() -> None:
-    """Play, label and write.
-
-    Raises:
-        ZugwerkError: bad params.
-    """
+    """Play, label and write. Raises ZugwerkError: bad params."""
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")

@@ -195,8 +195,7 @@ FORMAT, VERSION = "zugwerk search depth", 1
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     PublishedDepthConfig.kind: (PublishedDepthConfig, PublishedDepthNet),
     ResidualDepthConfig.kind: (ResidualDepthConfig, ResidualDepthNet),
-}
-"""Config and net, by the name that the file gives them."""
+}  # Config and net, by the name that the file gives them
 
 
 @dataclass(frozen=True)

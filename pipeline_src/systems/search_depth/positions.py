@@ -51,8 +51,7 @@ FIELDS: dict[str, tuple[type[np.generic], int]] = {
     "game": (np.int32, 0),
     "nodes": (np.int64, 0),
     "nodes_by_depth": (np.int64, 1),
-}
-"""Type of each array, and the axes of one row: 0 a number, 1 one a depth, 2 a board."""
+}  # Type of each array, and the axes of one row: 0 a number, 1 one a depth, 2 a board
 
 
 @dataclass(frozen=True)

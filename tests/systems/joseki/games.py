@@ -60,8 +60,7 @@ def window_of(black, white):
 
 O_STONES = [(3, 6), (4, 6), (3, 9)]
 X_STONES = [(3, 5), (4, 4), (7, 3)]
-GOLDEN = window_of(X_STONES, O_STONES)
-"""The paper's joseki."""
+GOLDEN = window_of(X_STONES, O_STONES)  # The paper's joseki
 TWINS = [
     window_of(black, O_STONES)
     for black in (
@@ -70,8 +69,7 @@ TWINS = [
         [(3, 4), (4, 3), (4, 5), (7, 3)],
         [(3, 3), (3, 5), (4, 4), (7, 4)],
     )
-]
-"""Patterns that have the golden one's code S."""
+]  # Patterns that have the golden one's code S
 
 
 def _window(stones):

@@ -144,6 +144,7 @@ def test_both_look_ups_side_by_side(library):
     assert (some.point != PASS).all()
     compared = compare(library, code_index(library), some)
     assert compared.asked == compared.found == 200
+    assert 0 < compared.strangers < compared.named_by_paper
     assert 100 < compared.found_by_paper < 200  # captures are lost, and moves that share a hint and a code
     assert set(timings(library, code_index(library), some)) == {
         "encode_us", "encode_ours_us", "canonical_us", "lookup_us", "lookup_paper_us",
@@ -195,8 +196,7 @@ LIBRARY = built(
         record([*OPENING, at(5, 5)], 4, None),
         record([*OPENING, at(4, 4, 3), at(3, 9), at(4, 4, 2)], 5, "second"),
     ]
-)
-"""After the approach Black plays (6, 3) twice, (3, 9) and (5, 5) once, elsewhere once, and White then (3, 9)."""
+)  # After the approach Black plays (6, 3) twice, (3, 9) and (5, 5) once, elsewhere once, and White then (3, 9)
 
 
 def position(*actions):

@@ -26,7 +26,7 @@ from pipeline_src.systems.search_depth.net import (
 )
 from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, SquareSearch, TableDepth
 from pipeline_src.systems.search_depth.positions import depth_planes
-from tests.systems.search_depth.synthetic import GAME
+from tests.systems.search_depth.synthetic import GAME, chooser, searcher
 
 MODELS = {
     "stride": (PublishedDepthConfig(10, 1, 1, filters=3), "linear", "published"),
@@ -172,19 +172,16 @@ def position(state=None, left=None, played=4):
     return Position(state, np.random.default_rng(1), None, (0,) * played, clock)
 
 
-class Recorder:
+def recorder():
     """Searches nothing, and remembers what it was asked."""
+    limits = []
 
-    def __init__(self):
-        self.limits = []
-
-    def needs(self, state):
-        return []
-
-    def search(self, state, limit, seed=0, on_info=None):
-        self.limits.append(limit)
+    def search(state, limit, _seed=0, _on_info=None):
+        limits.append(limit)
         action = int(amazons.legal_actions(state)[0])
         return SearchResult(action, 0.0, limit.depth or 1, limit.nodes or 1, (action,), 0.0)
+
+    return searcher(search, limits=limits)
 
 
 def asked(thought):
@@ -192,8 +189,8 @@ def asked(thought):
     return Choice(move.asked, move.choosing)
 
 
-def player(chooser, **options):
-    return DepthPlayer(Recorder(), chooser, **{"clock_ms": 1000.0, "nodes_per_ms": 1000.0} | options)
+def player(chooses, **options):
+    return DepthPlayer(recorder(), chooses, **{"clock_ms": 1000.0, "nodes_per_ms": 1000.0} | options)
 
 
 @given(
@@ -218,8 +215,7 @@ def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, ra
 
 
 def test_the_choice_is_charged_and_its_search_is_limited():
-    dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
-    one = player(type("Dear", (), dear)())
+    one = player(chooser(lambda *_: Choice(5, 700_000)))
     thought = one.consider([position(left=1000.0)])[0]
     assert asked(thought) == Choice(5, 700_000)
     limit = one.searcher.limits[0]
@@ -230,16 +226,7 @@ def test_the_choice_is_charged_and_its_search_is_limited():
 
 def test_used_share_of_clock_is_reported():
     seen = []
-
-    class Asked:
-        def choose(self, state, legal, used, seed):
-            seen.append((legal, used))
-            return Choice(2)
-
-        def most_nodes(self, state):
-            return 0
-
-    one = player(Asked())
+    one = player(chooser(lambda _state, legal, used, _seed: seen.append((legal, used)) or Choice(2)))
     for left in (1000.0, 750.0, 10.0, None):
         one.consider([position(left=left)])
     assert [legal for legal, _ in seen] == [2176] * 4

@@ -31,7 +31,7 @@ from pipeline_src.systems.search_depth.positions import (
 from tests.layout.imports import ROOT
 from tests.players.positions import random_states
 from tests.run_stage import check_kill
-from tests.systems.search_depth.synthetic import GAME, HIGHEST, LOWEST, synthetic, write_synthetic
+from tests.systems.search_depth.synthetic import GAME, HIGHEST, LOWEST, searcher, synthetic, write_synthetic
 
 CLASSES = {"lowest": LOWEST, "highest": HIGHEST}
 SHARES = (75.0, 10.0, 15.0)
@@ -223,19 +223,16 @@ def reports(*rows):
     return [SearchResult(ACTIONS[which], 0.0, depth, nodes, (), 0.0) for depth, which, nodes in rows]
 
 
-class Judge:
+def judge_of(worth):
     """Finds a turn of a given value; the value of the position after it has the other sign."""
+    after = {amazons.to_fen(amazons.play(STATE, ACTIONS[which])): value for which, value in worth.items()}
+    asked = []
 
-    def __init__(self, worth):
-        self.worth = {amazons.to_fen(amazons.play(STATE, ACTIONS[which])): value for which, value in worth.items()}
-        self.asked = []
+    def search(state, limit):
+        asked.append(limit.depth)
+        return SearchResult(0, -after[amazons.to_fen(state)], 1, 1, (), 0.0)
 
-    def needs(self, state):
-        return []
-
-    def search(self, state, limit, seed=0, on_info=None):
-        self.asked.append(limit.depth)
-        return SearchResult(0, -self.worth[amazons.to_fen(state)], 1, 1, (), 0.0)
+    return searcher(search, asked=asked)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +249,7 @@ class Judge:
     ],
 )
 def test_needed_depth_is_least_one_with_equally_good_turn(steps, worth, needed):
-    judge, steps = Judge(worth), reports(*steps)
+    judge, steps = judge_of(worth), reports(*steps)
     assert needed_depth(judge, STATE, steps, 2, 5, LABELLING) == needed
     assert set(judge.asked) <= {steps[-1].depth}  # one deeper than it got, the turn itself being the first ply
 

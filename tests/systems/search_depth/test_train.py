@@ -42,8 +42,7 @@ def run(positions, folder, *, training=None, balancing=None, seed=1, **model):
     )
 
 
-COUNTS = [544, 261, 163, 29, 3]
-"""The paper's shares, of 1,000."""
+COUNTS = [544, 261, 163, 29, 3]  # The paper's shares, of 1,000
 FEW = DepthBalancing(k_neighbors=2)
 
 
