@@ -36,11 +36,7 @@ class ArrayFolder:
     stage: str
 
     def read_manifest(self, folder: Path) -> dict[str, Any]:
-        """Read the manifest of a data set.
-
-        Raises:
-            ZugwerkError: no data set there, or one that is damaged or of another kind or version.
-        """
+        """Read the manifest of a data set. Raises ZugwerkError: none there, damaged, or of another kind or version."""
         if not folder.is_dir():
             raise ZugwerkError(f"{folder}: no such data set; `dvc repro {self.stage}` makes it")
         path = folder / MANIFEST
@@ -53,11 +49,7 @@ class ArrayFolder:
         return manifest
 
     def map_array(self, path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> Any:
-        """Map an array of the data set into memory, read-only.
-
-        Raises:
-            ZugwerkError: no such file, or one that holds something else.
-        """
+        """Map an array of the data set into memory, read-only. Raises ZugwerkError: no such file, or another array."""
         try:
             array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)
         except FileNotFoundError:

@@ -75,11 +75,7 @@ def is_first() -> bool:
 
 
 def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
-    """Return the options of Lightning's trainer about devices.
-
-    Raises:
-        ZugwerkError: the batch has no equal shares, or there are fewer GPUs.
-    """
+    """Return the options of Lightning's trainer about devices. Raises ZugwerkError: unequal shares, or fewer GPUs."""
     gpu, world = torch.cuda.is_available(), params.devices * params.num_nodes
     if batch % world:
         raise ZugwerkError(f"a batch of {batch} has no equal shares for {world} processes; change batch or devices")

@@ -59,11 +59,7 @@ def board_maps(size: int) -> npt.NDArray[np.int16]:
 
 
 def transform_boards(boards: npt.NDArray[np.int8], which: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
-    """Boards int8 [B, H, W] (row 0 = rank H), each under its own symmetry ``which`` [B]; a new array.
-
-    Raises:
-        ZugwerkError: the boards are not square, which leaves some symmetries without a meaning.
-    """
+    """Boards int8 [B, H, W] (row 0 = rank H), each under its own symmetry. Raises ZugwerkError: they are not square."""
     count, height, width = boards.shape
     if height != width:
         raise ZugwerkError(f"boards of {height}x{width} do not have the eight symmetries of a square")

@@ -22,7 +22,7 @@ import shutil
 import stat
 import tempfile
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -173,11 +173,7 @@ class Code:
                 yield self.module(path)
 
     def module(self, path: Path | str) -> str:
-        """Name of the module in a file, absolute or relative to ``root``.
-
-        Raises:
-            ZugwerkError: it is no first-party source file.
-        """
+        """Name of the module in a file, relative to ``root``. Raises ZugwerkError: it is no first-party source file."""
         full, root = (self.root / path).resolve(), self.root.resolve()
         parts = full.relative_to(root).with_suffix("").parts if root in full.parents else ("",)
         if parts[0] not in PACKAGES or full.suffix != ".py" or not full.is_file():
@@ -196,21 +192,12 @@ class Code:
         return self._imports[module]
 
     def closure(self, *modules: str) -> list[str]:
-        """Modules that some modules run, themselves included, in the order of their names.
-
-        Raises:
-            ZugwerkError: no such first-party module.
-        """
+        """Modules that some modules run, themselves included, sorted. Raises ZugwerkError: no such module."""
         return sorted(frozenset().union(*map(self._closure, modules)))
 
     def _closure(self, module: str) -> frozenset[str]:
         if module not in self._closures:
-            seen, todo = set[str](), [module]
-            while todo:
-                name = todo.pop()
-                if name not in seen:
-                    seen.add(name)
-                    todo += () if name in CHANGE_NO_OUTPUT else self.imports(name)
+            seen = reach([module], lambda name: () if name in CHANGE_NO_OUTPUT else self.imports(name))
             self._closures[module] = frozenset(seen)
         return self._closures[module]
 
@@ -285,6 +272,17 @@ class Code:
             aside.replace(self._memo_file)
         except OSError:
             aside.unlink(missing_ok=True)
+
+
+def reach(first: Iterable[str], after: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the names that are reached from some, themselves included, by steps to those ``after`` each."""
+    seen, todo = set[str](), list(first)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += after(name)
+    return seen
 
 
 @lru_cache(maxsize=1)

@@ -245,11 +245,7 @@ def attempt(
     deadline: float,
     env: Mapping[str, str],
 ) -> tuple[int, deque[str]]:
-    """Run a module with arguments once, as `run_dvc` runs DVC's; its status and last lines.
-
-    Raises:
-        TimeLimitError: by ``deadline``, a time of the monotonic clock, it had not ended.
-    """
+    """Run a module once, as `run_dvc` runs DVC's; its status and last lines. Raises TimeLimitError: by ``deadline``."""
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
     home()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import reach
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
@@ -43,11 +44,7 @@ class Stage:
 
 
 def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> dict[str, Stage]:
-    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml next to it.
-
-    Raises:
-        ZugwerkError: the file is missing or has no stages.
-    """
+    """The stages by name, in the file's order; by default with the params next to it. Raises ZugwerkError: none."""
     stages = read_tree(path).get("stages")
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
@@ -68,14 +65,12 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     DVC runs the latter only if their inputs have changed. For stages after ``code``, each digest decides
     separately (`reference.stage_code`).
     """
-    seen, todo = set(), list(first)
-    while todo:
-        name = todo.pop()
-        if name not in seen:
-            seen.add(name)
-            outs = () if name == CODE else graph[name].outs
-            todo += [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
-    return seen
+
+    def readers(name: str) -> list[str]:
+        outs = () if name == CODE else graph[name].outs
+        return [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
+
+    return reach(first, readers)
 
 
 def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
@@ -85,29 +80,18 @@ def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
     """
     own = {target: stage.keys_of(target) for stage in graph.values() for target in stage.listed}
     files = {target: found for stage in graph.values() for target, found in stage.files.items()}
-    before = {
-        target: [
-            other
-            for other, (_, outs) in files.items()
-            if other != target and any(overlap(dep, out, "/") for dep in deps for out in outs)
-        ]
-        for target, (deps, _) in files.items()
-    }
+
+    @cache
+    def before(target: str) -> list[str]:
+        deps, pairs = files[target][0], files.items()
+        return [other for other, (_, outs) in pairs if any(overlap(dep, out, "/") for dep in deps for out in outs)]
+
     found = {}
     for target in own:
-        seen, todo = set[str](), [target]
-        while todo:
-            one = todo.pop()
-            if one not in seen:
-                seen.add(one)
-                todo += before[one]
-        keys = set[str]().union(*(own[one] for one in seen)) - {""}
-        found[target] = sorted(
-            key
-            for key in keys
-            if not any(other != key and f"{key}.".startswith(f"{other}.") for other in (*keys, *NO_RESULTS))
-            and key not in NO_RESULTS
-        )
+        keys = set[str]().union(*(own[one] for one in reach([target], before))) - {"", *NO_RESULTS}
+        above = (*keys, *NO_RESULTS)
+        below = {key for key in keys for other in above if other != key and f"{key}.".startswith(f"{other}.")}
+        found[target] = sorted(keys - below)
     return found
 
 

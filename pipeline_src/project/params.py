@@ -85,11 +85,7 @@ def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: It
 
 
 def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
-    """A single value of a params file, such as ``seed`` or ``amazons_match.loss``.
-
-    Raises:
-        ZugwerkError: missing, or not of type ``kind``.
-    """
+    """A single value of a params file, such as ``seed``. Raises ZugwerkError: missing, or not of type ``kind``."""
     return build(typing.cast(type[T], Annotated[kind, Strict()]), read_value(key, path), key, str(path))
 
 
@@ -116,11 +112,7 @@ def at(tree: Any, key: str, missing: Any = None) -> Any:
 
 
 def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
-    """The whole params file as nested dicts.
-
-    Raises:
-        ZugwerkError: missing, not a mapping, or refused by `yaml12.read`.
-    """
+    """The whole params file as nested dicts. Raises ZugwerkError: missing, no mapping, or refused by `yaml12.read`."""
     try:
         tree = copy.deepcopy(_parsed(yaml12.text_of(path), str(path)))
     except FileNotFoundError:

@@ -59,11 +59,7 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
 
 
 def merged_text(name: str, folder: Path, text: str | None = None) -> str:
-    """Return the params of a profile, comments kept; ``text`` is by default the laptop's file.
-
-    Raises:
-        ZugwerkError: ``text`` is not the laptop's or no valid YAML, or the profile sets a key that it lacks.
-    """
+    """Return the params of a profile as text, comments kept, from ``text`` or params.yaml, which is the laptop's."""
     reader, params = round_trip_yaml(), folder / PARAMS
     tree = _sections(params if text is None else text, str(params))
     if tree.get("profile") != LAPTOP:
@@ -76,11 +72,7 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
 
 
 def profile_tree(name: str, folder: Path) -> dict[str, Any]:
-    """Return the params of a profile, merged into the laptop's values.
-
-    Raises:
-        ZugwerkError: the profile is unknown, or profiles/laptop.yaml is missing.
-    """
+    """Return the params of a profile, merged into the laptop's values. Raises ZugwerkError: no such profile."""
     text = _laptop(folder)
     if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
         raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
@@ -115,11 +107,7 @@ def _lacking(params: Mapping[str, Any], profile: Mapping[str, Any], before: str 
 
 
 def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
-    """Merge ``differences``, read from ``source``, into the params in ``tree`` below ``key``.
-
-    Raises:
-        ZugwerkError: the params lack a key, or have a section where the differences have a value.
-    """
+    """Merge ``differences`` of ``source`` into params below ``key``. Raises ZugwerkError: no such key or section."""
     for name, value in differences.items():
         if name not in tree:
             raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import read_json, write_json
 from pipeline_src.project import dvc_run
+from pipeline_src.project.code import reach
 from pipeline_src.project.dvc_run import Children, State, run_dvc
 from pipeline_src.project.graph import GRAPH
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
@@ -177,11 +178,7 @@ _LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
 
 
 def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
-    """Return the dependencies of each target, in the order of dvc.yaml.
-
-    Raises:
-        ZugwerkError: there are no targets, or DVC cannot read dvc.yaml or params.yaml.
-    """
+    """Return the dependencies of each target, in dvc.yaml's order. Raises ZugwerkError: none, or unreadable."""
     before: dict[str, set[str]] = {}
     for line in _ask(["dag", "--dot"], checkout, children):
         if found := _LINE.fullmatch(line):
@@ -218,12 +215,7 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = 
         if target not in graph and target not in groups:
             raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")
         todo += groups.get(target, [target])
-    found: set[str] = set()
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += graph[name]
+    found = reach(todo, graph.__getitem__)
     return {name: before for name, before in graph.items() if name in found}
 
 

@@ -28,11 +28,7 @@ Rows = list[Row]  # Cells by column; an empty cell of a column of numbers is NaN
 
 
 def table(path: Path, *numbers: str, words: Sequence[str] = ()) -> Rows:
-    """Read a CSV file with columns of ``numbers`` and ``words``; no rows if it is missing.
-
-    Raises:
-        ZugwerkError: the file is no table, lacks a column, or has a cell that is no number.
-    """
+    """Read a CSV file with such columns; no rows if it is missing. Raises ZugwerkError: it is damaged."""
     return _checked(path, read_table(path, numbers), numbers, words) if path.exists() else []
 
 
@@ -348,11 +344,7 @@ def charts(system: str, folder: Path = Path()) -> list[Chart]:
 
 
 def main(*options: str) -> None:
-    """Write the charts that have their files as SVG and PNG.
-
-    Raises:
-        ZugwerkError: the data file of a chart is damaged.
-    """
+    """Write the charts that have their files as SVG and PNG."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(drawn())}; all by default")
     parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")

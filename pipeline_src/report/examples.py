@@ -151,11 +151,7 @@ PLAYED_BY = {"engine": "played by engines", "littlegolem": "from LittleGolem", "
 
 
 def draw_game(records: Sequence[GameRecord], plies: int, rng: np.random.Generator, missing: str) -> GameRecord:
-    """Return a random game of more than ``plies`` plies; if none is so long, the first of the longest games.
-
-    Raises:
-        ZugwerkError: no game has a turn; the message is ``missing``.
-    """
+    """Return a random game of more than ``plies`` plies, else the longest. Raises ZugwerkError: ``missing``."""
     longest = max(records, key=lambda record: len(record.actions), default=None)
     if longest is None or not longest.actions:
         raise ZugwerkError(missing)
@@ -174,11 +170,7 @@ def between(records: Iterable[GameRecord], a: str, b: str) -> list[GameRecord]:
 
 
 def check_name(key: str, name: str, mapping: str) -> None:
-    """Check that a name that a key of ``report_positions`` has is one of a mapping in params.yaml.
-
-    Raises:
-        ZugwerkError: lists the names that there are.
-    """
+    """Raise a ZugwerkError unless a name that a key of ``report_positions`` has is one of a mapping in params.yaml."""
     known = at(read_tree(), mapping) or {}  # which names there are; one of them is read
     if name not in known:
         raise ZugwerkError(f"params.yaml: report_positions.{key}: no {name!r}; there are: {', '.join(known)}")

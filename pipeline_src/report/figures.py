@@ -50,11 +50,7 @@ class Origin(NamedTuple):
 
 
 def origin(report: Path, params: Mapping[str, Any]) -> Origin:
-    """Return what made a report, or a file of times of the same stage; ``params`` are those of params.yaml.
-
-    Raises:
-        ZugwerkError: the report is damaged.
-    """
+    """Return what made a report, or a file of times of its stage. Raises ZugwerkError: the report is damaged."""
     report = Path(str(report).replace(".timings.json", ".json"))
     about = at(read_json(report), MADE_BY, {}) if report.is_file() else {}
     values = about.get("params", {})
@@ -185,11 +181,7 @@ class GenerationTime(NamedTuple):
 
 
 def read_times(folder: Path = Path()) -> list[GenerationTime]:
-    """Return the times of the generations in params.yaml; empty if one has no timings yet.
-
-    Raises:
-        ZugwerkError: a file is damaged.
-    """
+    """Return the times of the generations; empty if one has none yet. Raises ZugwerkError: a file is damaged."""
     later = read_tree(folder / PARAMS_FILE).get("gomoku_generations")
     if later is None:
         return []
@@ -382,7 +374,7 @@ IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))  # Signs 
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:
-    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``; return it and a count.
+    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``; also count them.
 
     Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
     ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this

@@ -239,11 +239,7 @@ def numbered(moves: tuple[str, ...]) -> str:
 
 
 def picture(game: GameName, panel: Panel) -> Picture:
-    """Return the picture of one board.
-
-    Raises:
-        ZugwerkError: the board has an unknown letter, or lacks a named square.
-    """
+    """Return the picture of one board. Raises ZugwerkError: it has an unknown letter, or lacks a named square."""
     win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
     kind = SquaresPicture if game == "amazons" else BoardPicture
     drawn = kind(len(panel.board), FILES[game], star_points(len(panel.board)) if game == "go" else ())
@@ -296,11 +292,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
-    """Write index.html to the folder ``target``, from the files of the checkout ``folder``.
-
-    Raises:
-        ZugwerkError: a metrics file, params.yaml, or a table of a chart is damaged.
-    """
+    """Write index.html to ``target``, from the checkout ``folder``. Raises ZugwerkError: a damaged file."""
     with written_aside(target / "index.html") as aside:
         aside.write_text(html(figures(folder), folder), encoding="utf-8")
 

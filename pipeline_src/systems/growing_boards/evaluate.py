@@ -30,9 +30,6 @@ def main() -> None:
     ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and
     ``losses.csv`` (a row a generation of every board). A run after a kill plays only the missing games: finished ones
     are kept under ``work/``.
-
-    Raises:
-        ZugwerkError: bad params, or a board's files are missing or damaged.
     """
     params, parallel = load(GrowingEvaluateParams, "growing_evaluate"), load(Parallel, "parallel")
     seed = load_value(int, "seed")

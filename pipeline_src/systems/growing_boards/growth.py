@@ -35,9 +35,6 @@ def main(*options: str) -> None:
 
     Reads ``artifacts/models/growing/<smaller>/best.pt``, or the last net there if none passed the gate; writes the
     files of `BoardFiles`. Killed and run again, it resumes where it was.
-
-    Raises:
-        ZugwerkError: bad params, no such board, or the smaller board's files are missing or damaged.
     """
     parser = argparse.ArgumentParser(description="Play and train on one of the growing boards.")
     parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")

@@ -59,11 +59,7 @@ class GrowingBoard:
 
 
 def read_board(size: int, path: Path | str = PARAMS_FILE) -> GrowingBoard:
-    """One of the boards, from its own section; of the first board's, the others read size and variant.
-
-    Raises:
-        ZugwerkError: no such board, or its section is malformed.
-    """
+    """One of the boards, from its own section and the first one's. Raises ZugwerkError: no such board, or malformed."""
     smallest = load_value(int, f"{FIRST}.size", path)
     if size == smallest:
         first = load(GrowingFirst, FIRST, path)

@@ -73,9 +73,6 @@ def main() -> None:
 
     Writes the whole library, which games can be added to, the one without rare moves, the metrics
     ``artifacts/reports/joseki/build.json``, the growth by games ``growth.csv``, and ``build.timings.json``.
-
-    Raises:
-        ZugwerkError: bad params, or no game that can be used.
     """
     params = load(JosekiBuildParams, "joseki_build")
     sources = Counter(source for table in read_batches(GAMES) for source in table["source"].to_pylist())
@@ -234,11 +231,7 @@ class Merged(NamedTuple):
 
 
 def check_whole(library: Library) -> None:
-    """Test that a library can be merged or added to.
-
-    Raises:
-        ZugwerkError: it was pruned, so that its counts are not whole.
-    """
+    """Test that a library can be merged or added to. Raises ZugwerkError: it was pruned, its counts are not whole."""
     if library.fewest_games > 1:
         what = f"a library without moves of fewer than {library.fewest_games} games"
         raise ZugwerkError(f"{what} cannot be added to or merged; use the whole library")

@@ -71,9 +71,6 @@ def main() -> None:
     under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the accuracy by move number ``accuracy.csv``,
     the recommendations for a position of a held-out game ``recommend.csv`` and ``recommend.svg``, and the times
     ``evaluate.timings.json``.
-
-    Raises:
-        ZugwerkError: bad params, or too few games.
     """
     build, params = load(JosekiBuildParams, "joseki_build"), load(JosekiEvaluateParams, "joseki_evaluate")
     seed = load_value(int, "seed")

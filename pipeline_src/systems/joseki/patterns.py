@@ -62,11 +62,7 @@ def read_window(board: npt.NDArray[np.int8], corner: int, window: Window) -> Non
 
 
 def corner_window(board: npt.NDArray[np.int8], corner: int) -> Window:
-    """Corner 0 to 3 of a board int8 [19, 19] as a window of its own.
-
-    Raises:
-        ZugwerkError: a board of another size, or no such corner.
-    """
+    """Corner 0 to 3 of a board int8 [19, 19] as a window. Raises ZugwerkError: another size, or no such corner."""
     if board.shape != (BOARD, BOARD):
         raise ZugwerkError(f"joseki are of 19x19 boards, not of {board.shape[0]}x{board.shape[1]}")
     if not 0 <= corner < CORNERS:
@@ -403,11 +399,7 @@ def windows_of_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
 
 
 def canonical_key(window: Window) -> tuple[Key, int]:
-    """Key uint64 [4] of a window int8 [10, 10], and the set of forms that are that key.
-
-    Raises:
-        ZugwerkError: not a window.
-    """
+    """Key uint64 [4] of a window int8 [10, 10], and the set of forms that are it. Raises ZugwerkError: not a window."""
     if window.shape != (SIDE, SIDE) or window.dtype != np.int8 or window.min() < 0 or window.max() > WHITE:
         raise ZugwerkError("a corner pattern is an int8 array of 10x10: 0 empty, 1 black, 2 white")
     key = np.empty(WORDS, np.uint64)

@@ -46,9 +46,6 @@ def main() -> None:
     that `crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under
     ``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``. Killed and run again, it
     makes or reads only the missing games: finished ones are kept under ``work/``.
-
-    Raises:
-        ZugwerkError: bad params, a source that is not there or damaged, or not one usable game.
     """
     params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
     identity = {"made": params.made.model_dump(), "seed": seed}

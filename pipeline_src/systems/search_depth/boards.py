@@ -26,11 +26,7 @@ def boards(shown: DepthShown) -> Callable[[Draw], list[Example]]:
 def depth_example(
     shown: DepthShown, shares: tuple[float, float, float], seed: int, rng: np.random.Generator
 ) -> Example:
-    """Return a position of a test game drawn by ``rng``. The games are split by ``shares`` and ``seed``.
-
-    Raises:
-        ZugwerkError: the data set is missing or has too few games, or a model is missing or for other depths.
-    """
+    """Return a position of a test game drawn by ``rng``. Raises ZugwerkError: the data set or a model is missing."""
     p = open_positions(SAMPLES)
     models = {
         name: load_depth_model(MODELS / name / "model.pt", classes=p.classes) for name in (shown.published, shown.ours)

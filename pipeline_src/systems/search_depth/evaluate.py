@@ -130,11 +130,7 @@ def jackknife(
 
 
 def main() -> None:
-    """Load the nets, ask them, write.
-
-    Raises:
-        ZugwerkError: bad params, no data set, or a model that is missing or trained for something else.
-    """
+    """Load the nets, ask them, write."""
     models = load(Named[DepthModelParams], "depth_train.models")
     params, seed = load(DepthEvaluateParams, "depth_evaluate"), load_value(int, "seed")
     shares = load(DepthSplitParams, "depth_split").shares

@@ -196,11 +196,7 @@ class DepthCosts:
 
 
 def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64], highest: int) -> DepthCosts:
-    """Costs of the depths 1 to ``highest``, from R positions' legal turns and nodes as in `DepthPositions`.
-
-    Raises:
-        ZugwerkError: too few positions.
-    """
+    """Costs of the depths 1 to ``highest``, from rows of `DepthPositions`. Raises ZugwerkError: too few of them."""
     logs = np.log(np.maximum(legal.astype(np.float64), 1))
     powers: list[tuple[float, float]] = []
     for depth in range(1, highest + 1):
@@ -311,11 +307,7 @@ def tune_table(
 
 
 def main() -> None:
-    """Play and write.
-
-    Raises:
-        ZugwerkError: bad params, no or damaged positions or models, or options that make no player.
-    """
+    """Play and write."""
     began = time.perf_counter()
     params, game = load(DepthMatchParams, "depth_match"), load(DepthGame, "depth_game")
     split, engine = load(DepthSplitParams, "depth_split"), load(AmazonsEngine, "amazons_engine")
@@ -377,11 +369,7 @@ class _Models(dict[str, Path]):
 
 
 def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
-    """A player's whole text; its faults are reported here, before any game is played.
-
-    Raises:
-        ZugwerkError: names the player.
-    """
+    """A player's whole text, checked before any game is played. Raises ZugwerkError: names the player."""
     try:
         text = game.player(options.format_map(models))
         check_player(text)

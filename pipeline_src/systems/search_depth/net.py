@@ -27,6 +27,7 @@ import dataclasses
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -322,13 +323,7 @@ def _published(net: PublishedDepthNet) -> Callable[[Floats], Floats]:
         elif isinstance(layer, nn.Linear):
             steps.append(_linear(layer))
 
-    def forward(planes: Floats) -> Floats:
-        x = planes.reshape(len(planes), -1).T
-        for step in steps:
-            x = step(x)
-        return x.ravel()
-
-    return forward
+    return lambda planes: reduce(lambda x, step: step(x), steps, planes.reshape(len(planes), -1).T).ravel()
 
 
 def _residual(net: Any) -> Callable[[Floats], Floats]:
@@ -353,22 +348,12 @@ def _sigmoid(x: Floats) -> Floats:
 
 def _pool(side: int) -> Callable[[Floats], Floats]:
     half = side // 2
-
-    def pool(x: Floats) -> Floats:
-        found: Floats = x.reshape(half, 2, half, 2, -1).max((1, 3)).reshape(half * half, -1)
-        return found
-
-    return pool
+    return lambda x: x.reshape(half, 2, half, 2, -1).max((1, 3)).reshape(half * half, -1)
 
 
 def _linear(layer: nn.Linear) -> Callable[[Floats], Floats]:
     weight, bias = layer.weight.detach().numpy().copy(), layer.bias.detach().numpy().copy()
-
-    def linear(x: Floats) -> Floats:
-        found: Floats = weight @ x.T.ravel() + bias  # flattened as torch does: plane by plane
-        return found
-
-    return linear
+    return lambda x: weight @ x.T.ravel() + bias  # flattened as torch does: plane by plane
 
 
 class DepthModel:

@@ -33,9 +33,7 @@ from pipeline_src.search.limits import (
     SHARE,
     Clock,
     Limit,
-    OnInfo,
     Searcher,
-    SearchResult,
     expected_plies,
     movetime_ms,
 )
@@ -260,11 +258,7 @@ class TableDepth(Chooser):
 
 
 def read_table(text: str, lowest: int) -> TableDepth:
-    """The table that ``900/400/150`` writes down; empty text is ``lowest`` everywhere.
-
-    Raises:
-        ZugwerkError: it is none.
-    """
+    """The table that ``900/400/150`` stands for; empty is ``lowest`` everywhere. Raises ZugwerkError: it is none."""
     words = text.split("/") if text else []
     if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
         raise ZugwerkError(f"a depth table has falling numbers of legal turns, such as 900/400/150, not {text}")
@@ -297,13 +291,11 @@ class DepthPlayer(SearchPlayer):
         chooser: Chooser | None,  # None for iterative deepening
         clock_ms: float = PUBLISHED_CLOCK_MS,
         nodes_per_ms: float = 0.0,
-        within: float = 0.0,
         game_plies: int = GAME_PLIES,
-        begin: float = 0.0,
     ) -> None:
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
-        self.within, self.game_plies, self.begin = within, game_plies, begin
+        self.game_plies = game_plies
 
     def needs(self, start: AmazonsState) -> list[Need]:
         """See `Player.needs`."""
@@ -322,8 +314,7 @@ class DepthPlayer(SearchPlayer):
         if turns.size == 1:
             return Thought(int(turns[0]))
         choice, limit = self._plan(position, turns.size, seed)
-        on_info = self._stop_in_time(limit) if self.begin and choice is None else None
-        found = self.searcher.search(state, limit, seed, on_info)
+        found = self.searcher.search(state, limit, seed)
         depth, choosing = choice or (0, 0)
         used = self._used(position.clock)
         move = DepthMove(len(position.actions), side_to_play(state), used, depth, found.depth, found.nodes, choosing)
@@ -332,17 +323,6 @@ class DepthPlayer(SearchPlayer):
     def _used(self, clock: Clock | None) -> float:
         """Share of the side's clock that is gone."""
         return 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
-
-    def _stop_in_time(self, limit: Limit) -> OnInfo:
-        """Ends a search after a depth when the next one could hardly be finished."""
-
-        def on_info(found: SearchResult) -> None:
-            if limit.nodes is not None and found.nodes > self.begin * limit.nodes:
-                self.searcher.stop()
-            if limit.movetime_ms is not None and 1000 * found.seconds > self.begin * limit.movetime_ms:
-                self.searcher.stop()
-
-        return on_info
 
     def limit_at(self, position: Position) -> Limit:
         """Return the chosen depth and the nodes or time that the clock allows."""
@@ -368,8 +348,8 @@ class DepthPlayer(SearchPlayer):
         least = (legal + choosing) / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
-        if depth is None or self.within:
-            most = min(most, (self.within or 1.0) * share)
+        if depth is None:
+            most = min(most, share)
         if self.nodes_per_ms:
             return Limit(depth=depth, nodes=max(1, int(min(most * self.nodes_per_ms, MOST_NODES))))
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
@@ -440,10 +420,6 @@ class DepthOptions(EngineOptions):
     """Number of random plies at the end of each of these simulations."""
     forward_nodes: Whole = 300
     """Nodes that the clock is charged for a forward pass."""
-    within: NonNegative = 0.0
-    """Largest time of a search, in shares of the clock for one move; 0 is 1 in iterative deepening, else unlimited."""
-    begin: NonNegative = 0.0
-    """Share of a move's time after which iterative deepening begins no further depth; 0 is no such limit."""
     game_plies: Count = GAME_PLIES
     """Number of plies over which the clock is divided."""
     confidence: Positive | None = None
@@ -457,8 +433,6 @@ class DepthOptions(EngineOptions):
         for name, wanted in of_depth.items():
             if name in self.model_fields_set and self.depth != wanted:
                 raise ValueError(f"{name} is for depth={wanted} only")
-        if "begin" in self.model_fields_set and self.depth:
-            raise ValueError("begin is for iterative deepening only, without depth")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
         if self.depth not in ("", "cnn", "table", *map(str, range(1, 97))):
@@ -466,11 +440,7 @@ class DepthOptions(EngineOptions):
         return self
 
     def chooser(self) -> Chooser | None:
-        """The chooser of the depth; None for iterative deepening.
-
-        Raises:
-            ZugwerkError: no such model, or a table that is none.
-        """
+        """The chooser of the depth; None for iterative deepening. Raises ZugwerkError: no such model, or no table."""
         if self.depth == "cnn":
             return NetDepth(self.model, self.simulations, self.plies, self.forward_nodes, self.confidence, self.shares)
         if self.depth == "table":
@@ -479,10 +449,6 @@ class DepthOptions(EngineOptions):
 
 
 def depth_player(options: DepthOptions) -> DepthPlayer:
-    """The player ``alphabeta`` that chooses its depth.
-
-    Raises:
-        ZugwerkError: no such model, a table that is none, or params.yaml is malformed.
-    """
+    """The player ``alphabeta`` that chooses its depth. Raises ZugwerkError: no such model, or a table that is none."""
     engine, clock, per_ms = options.engine(), options.clock, options.nodes_per_ms
-    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.within, options.game_plies, options.begin)
+    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.game_plies)

@@ -536,11 +536,7 @@ def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int
 
 
 def main(*options: str) -> None:
-    """Train a model and write everything.
-
-    Raises:
-        ZugwerkError: bad params, no such model in them, no data set, or one that cannot be balanced so.
-    """
+    """Train a model and write everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="one of depth_train.models in params.yaml")
     name = parser.parse_args(options).model

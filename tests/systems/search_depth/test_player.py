@@ -199,10 +199,9 @@ def player(chooses, **options):
     legal=st.integers(2, 2500),
     depth=st.none() | st.integers(1, 9),
     rate=st.sampled_from([0.0, 100.0, 1000.0]),
-    within=st.sampled_from([0.0, 2.0]),
 )
-def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, rate, within):
-    one = player(TableDepth(3), nodes_per_ms=rate, within=within)
+def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, rate):
+    one = player(TableDepth(3), nodes_per_ms=rate)
     limit = one.limit_of(Clock(left, left), played, legal, depth)
     assert limit.depth == depth
     if rate:
@@ -233,15 +232,6 @@ def test_used_share_of_clock_is_reported():
     np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
 
 
-def test_share_of_move_limits_a_choice_on_request():
-    free, bound = player(TableDepth(9)), player(TableDepth(9), within=1.5)
-    deepening = player(None)
-    clock = Clock(1000.0, 1000.0)
-    share = deepening.limit_of(clock, 10, 1500, None).nodes
-    assert bound.limit_of(clock, 10, 1500, 9).nodes == pytest.approx(1.5 * share, abs=2)
-    assert free.limit_of(clock, 10, 1500, 9).nodes > 3 * share
-
-
 def test_forced_choices_are_free():
     one = player(TableDepth(4))
     thought = one.consider([position(CLOSED, left=10.0)])[0]
@@ -266,16 +256,6 @@ def test_iterative_deepening_spends_its_share():
     assert asked(thought) == Choice(0)
     assert share <= thought.nodes <= share + 2500  # a node is ranked whole
     assert one.choose([position(left=1000.0)]) == [thought.action]
-
-
-def test_iterative_deepening_can_skip_depth_it_could_hardly_finish():
-    plain, careful = (make_player("amazons", f"alphabeta:{ENGINE},within=2{more}") for more in ("", ",begin=0.1"))
-    searched, whole = (each.consider([position(left=1000.0)])[0] for each in (plain, careful))
-    limit = plain.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
-    assert searched.nodes >= limit
-    assert whole.nodes < limit
-    assert whole.found.depth == searched.found.depth  # the depth that it was stopped in did not count
-    assert 0.1 * limit < whole.nodes
 
 
 def test_table_choice_uses_number_of_legal_turns():
@@ -336,7 +316,6 @@ def test_cost_net_choice_uses_the_clock(tmp_path):
         ("depth=table,shares=2", "shares is for depth=cnn only"),
         ("nodes_per_ms=9,shares=2", "shares is for depth=cnn only"),
         ("depth=4,lowest=7,nodes_per_ms=1", "lowest is for depth=table only"),
-        ("depth=table,begin=0.5", "begin is for iterative deepening only"),
         ("depth=00961,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96, not 00961"),
         ("depth=table,table=3/9", "falling numbers"),
         ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
@@ -361,5 +340,3 @@ def test_a_players_own_options_go_before_those_of_the_game():
     one = make_player("amazons", GAME.player("game_plies=44,width=5"))
     assert (one.game_plies, one.clock_ms, one.nodes_per_ms) == (44, GAME.clock_ms, GAME.nodes_per_ms)
     assert make_player("amazons", GAME.player()).game_plies == GAME.game_plies
-    game = GAME.model_copy(update={"engine": "begin=0.5"})  # for iterative deepening only
-    assert [make_player("amazons", game.player(own)).begin for own in ("", "depth=2")] == [0.5, 0]
