@@ -61,11 +61,7 @@ class Children:
 
     @contextlib.contextmanager
     def running(self, command: list[str], cwd: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-        """Run a command for as long as the block lasts, see `supervise.running`.
-
-        Raises:
-            EndedError: the end of all commands has come.
-        """
+        """Run a command for as long as the block lasts, see `supervise.running`. Raises EndedError: all have to end."""
         with supervise.running(command, cwd, env) as process:
             with self._lock:
                 self._running.add(process)
@@ -93,18 +89,16 @@ class Children:
             supervise.end(process)
 
 
+# DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock.
 BUSY = "is busy, it is being blocked by"
-"""DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
-
+# DVC's words where a file or folder that a stage reads is not there.
 _ABSENT = re.compile(r"failed to reproduce '(?P<stage>.+)': \[Errno 2\] No such file or directory: '(?P<path>.+)'")
-"""DVC's words where a file or folder that a stage reads is not there."""
-
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 NO_LIMIT_S = 1e8  # Longest time limit; timers take no endless one
 TAIL_LINES = 30
-
+Say = Callable[[str], object]  # Takes each line of the output
+# Result for a target: its command ran; its outputs came from DVC's run cache; nothing had changed.
 State = Literal["ran", "restored", "up to date"]
-"""Result for a target: its command ran; its outputs came from DVC's run cache; nothing had changed."""
 
 
 class DvcFailedError(ZugwerkError):
@@ -127,8 +121,8 @@ def repro(
 ) -> State:
     """Bring one target, a stage of dvc.yaml or a member of a `foreach` group, up to date, without its dependencies.
 
-    ``say`` takes each line of the output. The time limit is in seconds, waiting for another DVC process included. The
-    stage has at most so many processes (``workers``) on this machine; None: as in the params.
+    The time limit is in seconds, waiting for another DVC process included. The stage has at most so many processes
+    (``workers``) on this machine; None: as in the params.
 
     Raises:
         DvcFailedError: DVC does not say in known words what became of the target, or see `run_dvc`.
@@ -150,13 +144,12 @@ def repro(
     options = ["--force"] * force
     run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
     if state is None:  # neither the lock file nor the exit status says which of the three it was
-        raise DvcFailedError(
-            f"`dvc repro {target}` did not say whether the stage ran; is this version of DVC supported?"
-        )
+        what = f"`dvc repro {target}` did not say whether the stage ran"
+        raise DvcFailedError(f"{what}; is this version of DVC supported?")
     return state
 
 
-def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> None:
+def status(targets: list[str], checkout: Path, say: Say) -> None:
     """Say what has changed in targets, all when empty: `dvc status` after the digests of code are brought up to date.
 
     DVC alone compares the digests as they were last written, and so does not see later edits.
@@ -169,7 +162,7 @@ def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> 
         run_dvc(["status", *targets], checkout, say, children)
 
 
-def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
+def push(targets: list[str], checkout: Path, say: Say, *, limit_s: float) -> None:
     """Copy outputs of targets and their ancestors, of all when empty, to the default remote, except those that it has.
 
     Raises:
@@ -238,21 +231,14 @@ def run_dvc(
 
 
 def attempt(
-    command: list[str],
-    checkout: Path,
-    say: Callable[[str], object],
-    children: Children,
-    deadline: float,
-    env: Mapping[str, str],
+    command: list[str], checkout: Path, say: Say, children: Children, deadline: float, env: Mapping[str, str]
 ) -> tuple[int, deque[str]]:
     """Run a module once, as `run_dvc` runs DVC's; its status and last lines. Raises TimeLimitError: by ``deadline``."""
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
     home()
-    path = os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    )  # `python` is this one
-    own = {"PATH": path, "PYTHONUNBUFFERED": "1"}
+    path = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]  # `python` is this interpreter
+    own = {"PATH": os.pathsep.join(path), "PYTHONUNBUFFERED": "1"}
     with children.running([sys.executable, "-P", "-m", *command], checkout, {**own, **env}) as process:
 
         def stop() -> None:

@@ -373,13 +373,6 @@ def test_independent_targets_run_at_the_same_time(checkout):
     assert states(checkout, targets=["toy_one", "toy_two"]) == {"toy_one": "ran", "toy_two": "ran"}
 
 
-@pytest.mark.slow
-def test_one_job_runs_targets_one_by_one(checkout):
-    for name in ("toy_one", "toy_two", "toy_three"):
-        add_stage(checkout, name, "mkdir alone && sleep 0.3 && rmdir alone")
-    assert set(states(checkout, 1, targets=["toy_one", "toy_two", "toy_three"]).values()) == {"ran"}
-
-
 def test_free_places_become_workers(checkout):
     add_stage(checkout, "toy_play", 'echo "workers $ZUGWERK_WORKERS"\n    meta: {workers: workers}')
     (checkout / "params.yaml").write_text("workers: 3\n")
@@ -392,13 +385,6 @@ def test_missing_or_damaged_durations_are_ignored(tmp_path, text):
     if text:
         (tmp_path / "seconds.json").write_text(text)
     assert scheduler._read_seconds(tmp_path / "seconds.json") == {}
-
-
-def test_an_unknown_target_is_refused_before_the_run(checkout):
-    there = "toy_crawl, toy_count, toy_train@{a,b}"
-    with pytest.raises(ZugwerkError, match=f"no target 'toy_run'; there are: {there}"):
-        repro(checkout, 2, Seen().show, targets=["toy_crawl", "toy_run"])
-    assert not (checkout / "pages.txt").exists()
 
 
 def add_failing(checkout, command):

@@ -8,7 +8,6 @@ it has found. Without a chooser the player is the yardstick: iterative deepening
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, log, sqrt
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -358,27 +357,13 @@ class DepthPlayer(SearchPlayer):
 class NetDepth(Chooser):
     """Chooses the depth by a net, from a small tree search through each square and the clock."""
 
-    def __init__(
-        self,
-        path: Path | str,
-        simulations: int,
-        plies: int,
-        forward_nodes: int,
-        confidence: float | None = None,
-        shares: float = 1.0,
-    ) -> None:
-        """Load the model in ``path``; its input needs as many simulations and plies as in its training positions.
-
-        For ``confidence`` and ``shares`` see `load_depth_model`.
-
-        Raises:
-            ZugwerkError: no such model, or a damaged one.
-        """
+    def __init__(self, options: "DepthOptions") -> None:
+        """Load the model. Raises ZugwerkError: there is none, or a damaged one."""
         from pipeline_src.systems.search_depth.net import load_depth_model  # and torch, which others do without
 
-        self.model = load_depth_model(path, confidence=confidence, shares=shares)
-        self.squares = SquareSearch(make_evaluator(), simulations, plies)
-        self.forward_nodes = forward_nodes
+        self.model = load_depth_model(options.model, confidence=options.confidence, shares=options.shares)
+        self.squares = SquareSearch(make_evaluator(), options.simulations, options.plies)
+        self.forward_nodes = options.forward_nodes
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
         """See `Chooser`."""
@@ -415,7 +400,7 @@ class DepthOptions(EngineOptions):
     nodes_per_ms: NonNegative = 0.0
     """Nodes that count as one millisecond of the clock; 0 is wall time."""
     simulations: Count = 8
-    """Number of simulations of the small search that fills a net's input."""
+    """Number of simulations of the small search that fills a net's input, as many as in its training positions."""
     plies: Whole = 100
     """Number of random plies at the end of each of these simulations."""
     forward_nodes: Whole = 300
@@ -442,7 +427,7 @@ class DepthOptions(EngineOptions):
     def chooser(self) -> Chooser | None:
         """The chooser of the depth; None for iterative deepening. Raises ZugwerkError: no such model, or no table."""
         if self.depth == "cnn":
-            return NetDepth(self.model, self.simulations, self.plies, self.forward_nodes, self.confidence, self.shares)
+            return NetDepth(self)
         if self.depth == "table":
             return read_table(self.table, self.lowest)
         return TableDepth(int(self.depth)) if self.depth else None
