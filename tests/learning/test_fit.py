@@ -1,4 +1,4 @@
-"""TODO."""
+"""Devices and shares of a training, its learning rate, the optimiser and the convolutions."""
 
 import contextlib
 import math

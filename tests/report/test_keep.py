@@ -142,11 +142,11 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
     monkeypatch.setattr(module, "hardware", lambda: "another one")
     assert agreement(night)[0].endswith("(bits differ from one kind of processor to another)")
     rerun(night, 0.75)
-    assert agreement(night) == [
-        "1 headline figures, 0 inside the committed intervals, 1 outside"
-        " (bits differ from one kind of processor to another)",
-        "  amazons_net.score_vs_random: 0.750, committed 0.800 to 1.000",
-    ]
+    told, outside = agreement(night)
+    assert told.startswith("1 headline figures, 0 inside the committed intervals, 1 outside (bits differ from")
+    assert outside == "  amazons_net.score_vs_random: 0.750, committed 0.800 to 1.000"
+    (night / "artifacts/reports/amazons/match.json").unlink()
+    assert agreement(night) == []
 
 
 def test_counts_must_agree_and_times_are_not_compared(night):
@@ -161,11 +161,6 @@ def test_counts_must_agree_and_times_are_not_compared(night):
         "2 headline figures, 1 inside the committed intervals, 1 outside (bits differ)",
         "  amazons_net.games: 8, committed 7",
     ]
-
-
-def test_without_a_run_there_is_nothing_to_compare(night):
-    (night / "artifacts/reports/amazons/match.json").unlink()
-    assert agreement(night) == []
 
 
 def test_only_changed_code_marks_the_commit(tmp_path):

@@ -54,17 +54,20 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def test_a_checkout_without_results_gets_a_page_that_says_so(tmp_path):
-    (tmp_path / "params.yaml").write_text("profile: laptop\nseed: 7\n")
-    page.write_report(tmp_path / "out", tmp_path)
-    text = (tmp_path / "out/index.html").read_text()
+def text_of(checkout):
+    page.write_report(checkout / "out", checkout)
+    return (checkout / "out/index.html").read_text()
+
+
+def test_a_checkout_without_results_gets_a_page_that_says_so(checkout):
+    (checkout / "artifacts/reports/joseki/build.json").unlink()
+    text = text_of(checkout)
     assert text.count("not made yet") == sum(len(rows) for rows in REGISTRY.values())
     assert all(system.title in text for system in SYSTEMS.values())
 
 
 def test_the_page_is_self_contained_and_ids_are_unique(checkout):
-    page.write_report(checkout / "out", checkout)
-    found = Checked((checkout / "out/index.html").read_text())
+    found = Checked(text_of(checkout))
     assert found.loads == []
     assert len(found.ids) == len(set(found.ids))
     assert "30,000" in " ".join(found.text)
@@ -72,8 +75,7 @@ def test_the_page_is_self_contained_and_ids_are_unique(checkout):
 
 
 def test_the_page_opens_with_the_verdict_and_folds_the_tables(checkout):
-    page.write_report(checkout / "out", checkout)
-    text = (checkout / "out/index.html").read_text()
+    text = text_of(checkout)
     body = text[text.index("<main>") :]
     assert body.index('id="verdict"') < body.index("not measured") < body.index('<section id="amazons_net">')
     assert body.count("<tr><td><a href=") == 5
@@ -110,20 +112,18 @@ def test_text_of_a_file_is_no_markup(checkout):
     measured.mkdir(parents=True)
     row = {"value": 0, "data": "<script>alert(1)</script>", "command": "make <b>", "hardware": '"><img src=x>'}
     (measured / "amazons_engine.json").write_text(json.dumps({"time_losses": row}))
-    page.write_report(checkout / "out", checkout)
-    text = (checkout / "out/index.html").read_text()
+    text = text_of(checkout)
     assert "<script" not in text
     assert "<img" not in text
     assert "&lt;script&gt;alert(1)" in text
 
 
 def test_damaged_metrics_file_is_named_and_old_page_kept(checkout):
-    page.write_report(checkout / "out", checkout)
-    before = (checkout / "out/index.html").read_bytes()
+    before = text_of(checkout)
     (checkout / "artifacts/reports/joseki/build.json").write_text('{"games": 5')
     with pytest.raises(ZugwerkError, match=r"build\.json"):
-        page.write_report(checkout / "out", checkout)
-    assert (checkout / "out/index.html").read_bytes() == before
+        text_of(checkout)
+    assert (checkout / "out/index.html").read_text() == before
 
 
 ROW = {
@@ -143,13 +143,8 @@ def test_a_line_has_the_interval_the_ratio_and_the_command():
 
 
 def test_smaller_measurements_come_below_the_first():
-    measured = ROW | {
-        "ours": 0.7,
-        "from": "measured",
-        "hardware": "one core",
-        "date": "2026-01-02",
-        "label": "measured",
-    }
+    about = {"from": "measured", "hardware": "one core", "date": "2026-01-02", "label": "measured"}
+    measured = ROW | {"ours": 0.7} | about
     first, second = lines({"score": measured | {"others": [ROW]}})
     assert (first.made, first.profile, first.ours, first.below) == ("measured", "measured", "0.700", False)
     assert first.where == "engine games, one core, 2026-01-02"

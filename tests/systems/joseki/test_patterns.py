@@ -272,18 +272,14 @@ def test_a_canonical_move_leads_back_to_the_move(window, point, colour):
         assert canonical_move(image, colour, found) == canonical_move(point, colour, found)
 
 
-def test_3_4_points_of_an_empty_corner_are_one_move():
+def test_symmetric_pattern_has_two_places_for_a_move_and_others_one():
     found = canonical_key(window_of([], []))[1]
     assert found == 0b1111
     assert len({canonical_move(point, colour, found) for point in (23, 32) for colour in (1, 2)}) == 1
     out = np.empty(2, np.int16)
     assert move_images(canonical_move(23, 1, found), 2, found, out) == 2
     assert set(out.tolist()) == {23, 32}
-
-
-def test_asymmetric_pattern_has_one_place_for_a_move():
     found = canonical_key(GOLDEN)[1]
-    out = np.empty(2, np.int16)
     move = canonical_move(55, 1, found)
     assert move_images(move, 1, found, out) == 1
     assert out[0] == 55
@@ -354,12 +350,8 @@ def test_all_16_symmetries_have_the_same_codes_and_key(window, corner, symmetry)
     np.testing.assert_array_equal(canonical_key(there)[0], canonical_key(window)[0])
 
 
-def test_zobrist_code_differs_by_corner_and_form():
-    names = {int(zobrist_code(GOLDEN, corner, form)) for corner in range(4) for form in range(4)}
-    assert len(names) == 16
-
-
-def test_code_of_gu_et_al_depends_on_move_order():
+def test_code_of_gu_et_al_depends_on_move_order_and_zobrists_on_corner_and_form():
+    assert len({int(zobrist_code(GOLDEN, corner, form)) for corner in range(4) for form in range(4)}) == 16
     window = window_of([(4, 4), (3, 6)], [(6, 3), (3, 3)])
     black, white = [33, 25], [52, 22]
     colours = np.array([1, 2, 1, 2], np.int8)

@@ -69,15 +69,13 @@ def library():
 
 def test_played_moves_are_found_in_every_form(library):
     steps = walk(GAMES[:4]).steps
-    for i in range(len(steps.ply)):
-        for number, form in enumerate(forms(steps.before[i])):
-            colour = int(3 - steps.colour[i] if number & 2 else steps.colour[i])
-            point = int(steps.point[i])
+    for before, played, point in zip(steps.before, steps.colour.tolist(), steps.point.tolist(), strict=True):
+        for number, form in enumerate(forms(before)):
+            colour = 3 - played if number & 2 else played
             image = point if point == PASS or not number & 1 else point % 10 * 10 + point // 10
             found = look_up(library, form, colour)
             assert image in found.points
-            after = canonical_key(form)[1]
-            assert canonical_move(image, colour, after) in library.move[found.transitions]
+            assert canonical_move(image, colour, canonical_key(form)[1]) in library.move[found.transitions]
 
 
 def test_unseen_pattern_is_not_found(library):
@@ -85,13 +83,6 @@ def test_unseen_pattern_is_not_found(library):
     found = look_up(library, window, 1)
     assert (found.state, len(found.transitions), found.points.shape) == (-1, 0, (0, 2))
     assert look_up_paper(code_index(library), window, 1).tolist() == []
-
-
-def test_moves_of_the_other_colour_are_left_out():
-    library = built([record([at(4, 4), at(3, 6), at(6, 3)])])
-    window = window_of([(4, 4)], [(3, 6)])
-    assert look_up(library, window, 1).points.tolist() == [[52, 52]]
-    assert look_up(library, window, 2).points.tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -106,22 +97,18 @@ def test_layers_count_from_the_border_of_the_mask(point, layer):
 
 def test_papers_search_finds_moves_inside_and_outside_mask():
     game = record([at(4, 4), at(6, 3), at(3, 8), at(5, 6)])
-    library = built([game])
-    index, steps = code_index(library), walk([game]).steps
-    for i in range(4):
-        points = look_up_paper(index, steps.before[i], int(steps.colour[i])).tolist()
-        assert len(points) == 1
-        forms_found = canonical_key(steps.before[i])[1]
-        colour = int(steps.colour[i])
-        assert canonical_move(points[0], colour, forms_found) == canonical_move(
-            int(steps.point[i]), colour, forms_found
-        )
+    index, steps = code_index(built([game])), walk([game]).steps
+    for before, colour, played in zip(steps.before, steps.colour.tolist(), steps.point.tolist(), strict=True):
+        (point,) = look_up_paper(index, before, colour).tolist()
+        found, wanted = (canonical_move(one, colour, canonical_key(before)[1]) for one in (point, played))
+        assert found == wanted
 
 
 def test_papers_search_misses_capturing_moves_and_ours_does_not():
     game = record([at(1, 2), at(1, 1), at(2, 1)])
     library, window = built([game]), window_of([(1, 2)], [(1, 1)])
     assert look_up(library, window, 1).points.tolist() == [[10, 10]]
+    assert look_up(library, window, 2).points.tolist() == []  # moves of the other colour are left out
     assert look_up_paper(code_index(library), window, 1).tolist() == [NOT_FOUND]
 
 

@@ -186,9 +186,6 @@ def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
         assert len(journal.entries) == 8
         meet(DEEPENING, DEPTH2, 1, GAME, [2], journal)
         assert len(journal.entries) == 8
-
-
-def test_player_without_node_counts_is_refused():
     with pytest.raises(ZugwerkError, match="counts no nodes"):
         meet(DEEPENING, "alphabeta:depth=2", 1, GAME, [1])
 
@@ -219,22 +216,14 @@ def positions(rows, seed=0):
     return legal, nodes
 
 
-def test_costs_are_found_again():
+def test_costs_are_found_again_and_unreached_depths_grow_like_the_last_one():
     legal, nodes = positions(500)
-    found = fit_costs(legal, nodes, 5).nodes([10, 100, 1000])
-    np.testing.assert_allclose(found, COSTS.nodes([10, 100, 1000]), rtol=0.1)
-
-
-def test_unreached_depth_grows_like_the_last_one():
-    legal, nodes = positions(500)
-    found = fit_costs(legal, nodes, 7).powers
-    assert found[5] == found[6] == found[4]
-
-
-def test_too_few_positions_are_refused():
-    legal, nodes = positions(5)
+    found = fit_costs(legal, nodes, 7)
+    np.testing.assert_allclose(found.nodes([10, 100, 1000])[:, :5], COSTS.nodes([10, 100, 1000]), rtol=0.1)
+    assert found.powers[5] == found.powers[6] == found.powers[4]
+    assert fit_costs(legal, nodes, 20).powers[19] == found.powers[4]  # more than the array has
     with pytest.raises(ZugwerkError, match="there are 5; raise depth_label"):
-        fit_costs(legal, nodes, 5)
+        fit_costs(*positions(5), 5)
 
 
 @given(st.floats(1, 1e9), st.integers(1, 5000))
