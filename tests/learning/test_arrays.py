@@ -1,4 +1,4 @@
-"""TODO."""
+"""Splits of games, the symmetries of a board, and the hashes that symmetric positions share."""
 
 import numpy as np
 import pytest

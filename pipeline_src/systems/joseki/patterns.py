@@ -306,13 +306,13 @@ Key = npt.NDArray[np.uint64]
 def form_words(window: Window, words: npt.NDArray[np.uint64]) -> None:
     """Write the bits of a window's stones to ``words`` [2, 2, 2]: reflected or not, colour, half of the lines."""
     words[:] = 0
-    for point in range(POINTS):
-        r, c = point // SIDE, point % SIDE
-        code = window[r, c]
-        if code:
-            image = c * SIDE + r
-            words[0, code - 1, point // HALF] |= ONE << np.uint64(point % HALF)
-            words[1, code - 1, image // HALF] |= ONE << np.uint64(image % HALF)
+    for r in range(SIDE):
+        for c in range(SIDE):
+            code = window[r, c]
+            if code:
+                point, image = r * SIDE + c, c * SIDE + r
+                words[0, code - 1, point // HALF] |= ONE << np.uint64(point % HALF)
+                words[1, code - 1, image // HALF] |= ONE << np.uint64(image % HALF)
 
 
 @njit(cache=True)
@@ -429,10 +429,17 @@ def factors(window: Window, colours: int) -> tuple[np.uint64, np.uint64, np.uint
         widest = 0
         for c in range(SIDE):
             if window[r, c] & colours:
-                connected = 1 if r and c else 1 + BOARD
-                for y, x in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
-                    if 0 <= y < SIDE and 0 <= x < SIDE and window[y, x] & colours:
-                        connected += 1
+                connected = 1
+                if r > 0 and window[r - 1, c] & colours:
+                    connected += 1
+                if r < SIDE - 1 and window[r + 1, c] & colours:
+                    connected += 1
+                if c > 0 and window[r, c - 1] & colours:
+                    connected += 1
+                if c < SIDE - 1 and window[r, c + 1] & colours:
+                    connected += 1
+                if r == 0 or c == 0:
+                    connected += BOARD
                 neighbours *= np.uint64(connected)
                 widest = c + 1
                 deepest[c] = r + 1
@@ -499,14 +506,15 @@ def mix(x: np.uint64) -> np.uint64:
 def symmetric_code(window: Window) -> np.uint64:
     """The code of a window int8 [10, 10]."""
     a, b, c, d = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
-    for point in range(POINTS):
-        code = window[point // SIDE, point % SIDE]
-        if code:
-            keys = FORM_KEYS[code - 1, point]
-            a ^= keys[0]
-            b ^= keys[1]
-            c ^= keys[2]
-            d ^= keys[3]
+    for r in range(SIDE):
+        for column in range(SIDE):
+            code = window[r, column]
+            if code:
+                keys = FORM_KEYS[code - 1, r * SIDE + column]
+                a ^= keys[0]
+                b ^= keys[1]
+                c ^= keys[2]
+                d ^= keys[3]
     return np.uint64(mix(a) + mix(b) + mix(c) + mix(d))
 
 
