@@ -123,10 +123,7 @@ class Resumed(NamedTuple):
 
 
 def lap_checkpoints(folder: Path) -> ModelCheckpoint:
-    """Return a callback that saves all state at the end of each lap, which is an epoch to Lightning.
-
-    The checkpoint before the last one stays, in case the last one is torn.
-    """
+    """Return a callback that saves all state after each lap, an epoch to Lightning, and keeps two, as one may be torn."""
     kept: dict[str, Any] = {"monitor": "step", "mode": "max", "save_top_k": 2}
     return ModelCheckpoint(folder, "{step}", save_on_train_epoch_end=True, enable_version_counter=False, **kept)
 

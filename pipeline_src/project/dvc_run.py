@@ -163,21 +163,13 @@ def status(targets: list[str], checkout: Path, say: Say) -> None:
 
 
 def push(targets: list[str], checkout: Path, say: Say, *, limit_s: float) -> None:
-    """Copy outputs of targets and their ancestors, of all when empty, to the default remote, except those that it has.
-
-    Raises:
-        DvcFailedError, TimeLimitError: see `run_dvc`.
-    """
+    """Copy outputs of targets and their ancestors, of all when empty, to the default remote. Raises as `run_dvc`."""
     with Children() as children:
         run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, say, children, limit_s=limit_s)
 
 
 def ask_dvc(checkout: Path, *words: str) -> str:
-    """Return the standard output of a short command of DVC.
-
-    Raises:
-        ZugwerkError: DVC is missing or fails, or one of its files has the markers of a merge conflict.
-    """
+    """Return the output of a short command of DVC. Raises ZugwerkError: it is missing or fails, or a merge conflict."""
     _refuse_conflicts(checkout)
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed for this Python; `make setup` or `pip install dvc` installs it")

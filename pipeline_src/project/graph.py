@@ -74,10 +74,7 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
 
 
 def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
-    """Keys of params.yaml on whose values the outputs of each target depend: its own, and those of all before it.
-
-    Keys of `NO_RESULTS`, and keys below another one, are left out.
-    """
+    """Keys of params.yaml behind the outputs of each target, but those of `NO_RESULTS` and those below another one."""
     own = {target: stage.keys_of(target) for stage in graph.values() for target in stage.listed}
     files = {target: found for stage in graph.values() for target, found in stage.files.items()}
 

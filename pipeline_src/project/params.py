@@ -72,11 +72,7 @@ def load(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
 
 
 def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: Iterable[str] | None = None) -> T:
-    """Some keys of a section as the model ``kind``: ``names``, by default all of the model. The others are not read.
-
-    Raises:
-        ZugwerkError: as `load`, except for keys that the model does not have.
-    """
+    """Some keys of a section as a model: ``names``, by default all its own; others are not read. Raises as `load`."""
     section = _found(key, path)
     wanted = set(typing.cast(type[BaseModel], kind).model_fields if names is None else names)
     KEYS_READ.update(f"{key}.{name}" for name in wanted)

@@ -134,10 +134,7 @@ class Schedule:
         return [target for target in self.before if target not in self.outcomes]
 
     def seconds_left(self) -> float | None:
-        """Estimate the remaining seconds: the longest path, or all work divided by the places, whichever is more.
-
-        None if no earlier run is known.
-        """
+        """Estimate the remaining seconds: the longest path, or all work by the places; None without an earlier run."""
         if not self.known:
             return None
         now = time.monotonic()
@@ -220,11 +217,7 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = 
 
 
 def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
-    """Return the places of each stage or group.
-
-    Raises:
-        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params that is no whole number above 0.
-    """
+    """Return the places of each stage or group. Raises ZugwerkError: ``meta`` names no whole number above 0."""
     found = {}
     for name, definition in read_tree(checkout / GRAPH).get("stages", {}).items():
         meta, numbers = definition.get("do", definition).get("meta", {}), [1, 1]

@@ -115,11 +115,7 @@ class Tree:
 
 
 def supervise(command: list[str]) -> int:
-    """Run ``command`` until it ends, stdin closes or a signal arrives; end all of its processes.
-
-    Returns:
-        The command's exit status, 128 + n if signal n ended it.
-    """
+    """Run ``command`` until it ends, stdin closes or a signal arrives; end its tree; return its status, see `Tree`."""
     stop = False
 
     def on_signal(*_: object) -> None:

@@ -184,10 +184,7 @@ def curves(
 def ranked(
     rows: Rows, x: str, *, order: Sequence[str] = (), scale: Mapping[str, Any] | None = None, level: float | None = None
 ) -> Spec | None:
-    """Draw points with intervals, one row a name, the first on top; None without rows.
-
-    Rows have name, value, low and high, series (colour), panel. For the rest see `curves`.
-    """
+    """Draw points with intervals by name, the first on top, of rows with name, value, low, high, series and panel."""
     if not rows:
         return None
     series = len(_unique(rows, "series"))
@@ -206,10 +203,7 @@ def ranked(
 
 
 def heat(rows: Rows, x: str, y: str, columns: int = 2) -> Spec | None:
-    """Draw tables of counts in shades of blue, one for each panel, ``columns`` side by side; None without rows.
-
-    Rows have panel, label (row), chosen (column), count and share_of_label (shade).
-    """
+    """Draw counts in shades of blue by panel, of rows with panel, label, chosen, count, share_of_label (shade)."""
     if not rows:
         return None
     spec = _filled("heat", rows, x, y, (), X="chosen", Y="label")
@@ -330,11 +324,7 @@ def drawn() -> dict[str, str]:
 
 
 def charts(system: str, folder: Path = Path()) -> list[Chart]:
-    """Return the charts of a system, by its name or its word, in the checkout ``folder``, without those without files.
-
-    Raises:
-        ZugwerkError: the system is unknown, or a file is damaged.
-    """
+    """Return the charts of a system, by name or word, that have files. Raises ZugwerkError: unknown, or damaged."""
     known = systems().get(drawn().get(system, system))
     if known is None:
         raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(drawn())}")

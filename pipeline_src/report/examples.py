@@ -99,11 +99,7 @@ def write_examples(path: Path | str, examples: Iterable[Example]) -> None:
 
 
 def read_examples(path: Path | str) -> list[Example]:
-    """Read the file that `write_examples` writes.
-
-    Raises:
-        ZugwerkError: the file is missing or has another form; the message names the file and the key.
-    """
+    """Read the file that `write_examples` writes. Raises ZugwerkError: missing, or of another form, by key."""
     found = read_json(path)
     if not isinstance(found, list):
         raise ZugwerkError(f"{path}: expected a list of examples; `dvc repro -f report_positions` makes it again")

@@ -316,10 +316,7 @@ PLACE = re.compile(r"\{([\w.]+)\}")  # Of a value of params.yaml in `Figure.path
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
-    """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file.
-
-    For times of all generations it is the report of the last one.
-    """
+    """Return the file of metrics or times that has a figure (the last report for all generations), and its key."""
     if figure.timing:
         return f"{GENERATIONS}/{len(params.get('gomoku_generations', ())) + 1:02d}.json", ""
     file = PLACE.sub(lambda key: str(at(params, key[1])), figure.path or figure.times)

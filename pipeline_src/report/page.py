@@ -61,10 +61,7 @@ class Line(NamedTuple):
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
-    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements.
-
-    The committed run of a profile is left out where the checkout's own has the same value.
-    """
+    """Return a line for each figure and further measurement, but not for committed values equal to the checkout's."""
     found = []
     for row in rows.values():
         found.append(line(row))
@@ -122,10 +119,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
-    """Return the verdict on each published system, from `figures.figures`.
-
-    If the graph has not run, the committed run of ``profile`` is shown.
-    """
+    """Return the verdict on each system; without a run of the graph the committed run of ``profile`` is shown."""
     told = []
     for name, claim in ((name, system.claim) for name, system in SYSTEMS.items() if system.claim):
         rows = found[name]
@@ -217,11 +211,7 @@ class BoardExample:
 
 
 def examples(folder: Path = Path()) -> list[BoardExample]:
-    """Return the examples of a project's folder, in the order of the file.
-
-    Raises:
-        ZugwerkError: the stage report_positions has not run, or its file has another form; the message names the file.
-    """
+    """Return the examples of a project's folder, in its order. Raises ZugwerkError: no file, or another form."""
     path, made = folder / POSITIONS, []
     for example in read_examples(path):
         try:

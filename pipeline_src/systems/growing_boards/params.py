@@ -73,11 +73,7 @@ def read_board(size: int, path: Path | str = PARAMS_FILE) -> GrowingBoard:
 
 
 def read_boards(path: Path | str = PARAMS_FILE) -> list[GrowingBoard]:
-    """The boards, from the smallest on.
-
-    Raises:
-        ZugwerkError: a section is missing or malformed, or a board is not grown from the next smaller one.
-    """
+    """The boards, from the smallest on. Raises ZugwerkError: a section is missing or malformed, or skips a board."""
     first, section = load(GrowingFirst, FIRST, path), read_value(SECTION, path)
     if not isinstance(section, dict):
         raise ZugwerkError(f'{path}: {SECTION}: expected boards by size, such as "9": {{before: "6", generations: 12}}')

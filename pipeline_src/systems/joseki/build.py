@@ -113,11 +113,7 @@ class Builder:
     """A library that grows."""
 
     def __init__(self, library: Library | None = None, longest: int = LONGEST) -> None:
-        """Start empty, with ``longest`` moves of a corner, or with a library as it is, which has its own number.
-
-        Raises:
-            ZugwerkError: it was pruned, so that its counts are not whole.
-        """
+        """Start empty, with ``longest`` moves of a corner, or with a library. Raises ZugwerkError: it was pruned."""
         self.longest, self.added = longest if library is None else library.moves, Added()
         self._before, self._known = list[Library](), np.empty(0, np.uint64)
         if library is not None:
@@ -131,11 +127,7 @@ class Builder:
         self._games: dict[int, tuple[int, int]] = {}  # Number and source of each game, by its fingerprint
 
     def add(self, records: Iterable[GameRecord]) -> Added:
-        """Count games; those counted before and those with an illegal move are left out. Returns all added so far.
-
-        Raises:
-            ZugwerkError: a record of another game or size.
-        """
+        """Count games, but repeated and illegal ones; return all so far. Raises ZugwerkError: another game or size."""
         for _ in self.add_by_chunks(records):
             pass
         return self.added
@@ -452,10 +444,7 @@ def _on_disk(part: Part, folder: Path | None) -> Part:
 
 
 def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, tuple[list[int], int]]:
-    """Clashing encodings of each part, and clashing patterns, of both codes.
-
-    All forms of a pattern have a code in common: the clashes of states give those of encodings.
-    """
+    """Clashing encodings of each part, and clashing patterns, by code, which all forms of a pattern share."""
     keys = merged.library.keys
     first = room(folder, np.int64, (len(keys),))
     first[:] = -1

@@ -133,10 +133,7 @@ class Named(NamedTuple):
 
 
 def is_held_out(record: GameRecord, share: float, seed: int) -> bool:
-    """Whether a game is for testing; its moves and the seed decide.
-
-    Copies of a game that end otherwise may fall on the other side: `first_copies` leaves them out.
-    """
+    """Whether a game is for testing, by its moves and the seed; `first_copies` leaves out copies on the other side."""
     return int(mix(np.uint64(exact_fingerprint(record)) ^ mix(np.uint64(seed)))) < share * 2.0**64
 
 

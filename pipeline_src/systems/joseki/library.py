@@ -218,11 +218,7 @@ def save(library: Library, path: Path | str) -> None:
 
 
 def load(path: Path | str) -> Library:
-    """Read a library.
-
-    Raises:
-        ZugwerkError: no such file, no library, one of another version, a damaged one, or one that cannot be sound.
-    """
+    """Read a library. Raises ZugwerkError: no such file, no library, of another version, damaged, or not sound."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

@@ -544,10 +544,7 @@ def zobrist_code(window: Window, corner: int, form: int) -> np.uint64:
 
 @njit(cache=True)
 def gu_code(window: Window, points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> np.uint64:
-    """Code of the position that a corner's sequence of moves (points, colours [M]) led to.
-
-    They choose its form: the first is black, the first off the diagonal has r < c.
-    """
+    """Code of the position after moves [M], in the form whose first is black, and first off r = c has r < c."""
     form, first = 0, True
     for i in range(points.size):
         if points[i] == PASS:
@@ -582,10 +579,7 @@ def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
 
 
 def count_unresolved(windows: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]) -> int:
-    """Number of windows int8 [E, 10, 10] whose keys uint64 [E, 4] are not those of their patterns.
-
-    It shares no code with the key: the smallest of the four forms of a window, compared stone by stone.
-    """
+    """Number of windows [E, 10, 10] whose keys [E, 4] are not those of their patterns; it shares no code with the key."""
     recolour = np.array([0, WHITE, BLACK], np.int8)
     looked = (windows, windows.transpose(0, 2, 1))
     forms = np.stack([form for one in looked for form in (one, recolour[one])])  # [4, E, 10, 10]

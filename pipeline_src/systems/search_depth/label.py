@@ -67,10 +67,7 @@ class Labelled:
 def label_games(
     game: DepthGame, params: DepthLabelParams, games: Sequence[tuple[int, Sequence[int]]], seed: Sequence[int]
 ) -> list[Labelled]:
-    """Play and label games, each given as its number and its opening.
-
-    A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
-    """
+    """Play and label games (number, opening), each by ``seed``, number and opening alone, on a clock of nodes."""
     labeller, start, found = _Labeller(game, params), amazons.initial_state(), list[Labelled]()
     for labeller.number, opening in games:
         labeller.found = Labelled()

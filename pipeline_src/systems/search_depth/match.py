@@ -141,10 +141,7 @@ def check_player(text: str) -> None:
 
 
 def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> dict[str, list[Row]]:
-    """By player, a row for each number of its moves in a game: mean depths, share of its clock used, nodes.
-
-    Each match has the names of its players, under which their moves count together.
-    """
+    """By player's name, under which moves count together, a row for each move number: mean depths, clock, nodes."""
     found: dict[str, list[DepthMove]] = {}
     for match, a, b in matches:
         for player, name in enumerate((a, b)):
@@ -217,10 +214,7 @@ def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64
 
 
 def table_within(costs: DepthCosts, lowest: int, highest: int, budget: float) -> TableDepth:
-    """The table that searches each position to the greatest depth which is expected to take ``budget`` nodes at most.
-
-    Depths go from ``lowest``, however much that takes, to ``highest``.
-    """
+    """The table of the greatest depths, from ``lowest`` to ``highest``, expected to take ``budget`` nodes at most."""
     legal = np.arange(1, 4 * 35 * 35)
     nodes = costs.nodes(legal)
     below = []

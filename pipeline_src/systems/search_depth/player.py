@@ -214,10 +214,7 @@ class Chooser(Protocol):
     """Says how deep to search a position in which there is something to search."""
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
-        """A depth for an unfinished position between turns.
-
-        It has so many ``legal`` turns; ``used`` is the share of the side's clock that is gone, 0..1.
-        """
+        """A depth where there are so many legal turns; ``used`` is the share of the side's clock that is gone, 0..1."""
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002 - few need any
         """Kernels that it calls on such boards."""

@@ -155,11 +155,7 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
 
 
 def open_positions(path: Path | str) -> DepthPositions:
-    """Map what `write_positions` wrote into memory.
-
-    Raises:
-        ZugwerkError: none there, or a damaged one, or one with labels outside its classes; names the file.
-    """
+    """Map what `write_positions` wrote into memory. Raises ZugwerkError: none there, or damaged; names the file."""
     folder = Path(path)
     manifest = FOLDER.read_manifest(folder)
     rows, size, depths = manifest["positions"], manifest["size"], manifest["depths"]

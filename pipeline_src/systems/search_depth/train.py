@@ -114,11 +114,7 @@ def class_counts(labels: npt.NDArray[np.integer], lowest: int, highest: int) -> 
 def balance(
     positions: DepthPositions, rows: Rows, label: str, method: Balance, params: DepthBalancing, seed: int
 ) -> Balanced:
-    """Balance rows [R] of the training split of a data set.
-
-    Raises:
-        ZugwerkError: no rows, or a class with too few for SMOTE; names the stage, the data set and what to change.
-    """
+    """Balance rows [R] of the training split of a data set. Raises ZugwerkError: no rows, or too few for SMOTE."""
     if not len(rows):
         where = f"depth_train: {positions.path}"
         raise ZugwerkError(f"{where}: no positions in the training split; raise depth_label.games")
@@ -259,11 +255,7 @@ class DepthBatches:
         seed: int,
         costs: bool = False,
     ) -> None:
-        """``batch`` rows a step, with ``symmetries`` under random ones; all come once before one comes again.
-
-        Raises:
-            ZugwerkError: costs are asked for and the clock of the data set was not one of nodes.
-        """
+        """``batch`` rows a step; all come before one comes again. Raises ZugwerkError: costs without nodes."""
         self.costs = cost_targets(positions) if costs else np.empty((len(positions), 0, 2), np.float32)
         self.positions, self.balanced, self.inputs = positions, balanced, inputs
         self.batch, self.symmetries, self.seed = batch, symmetries, seed
