@@ -65,7 +65,7 @@ def _canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]
 
 
 def canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]) -> Words:
-    """Hashes [B] of boards [B, H, W], row 0 = rank H, and movers, 2 or 3. Raises ZugwerkError: not square, bad codes."""
+    """Hashes [B] of boards [B, H, W], row 0 = rank H, and movers 2 or 3. Raises ZugwerkError: no square, bad code."""
     count, height, width = boards.shape
     if height != width:
         raise ZugwerkError(f"boards of {height}x{width} do not have the eight symmetries of a square")

@@ -123,7 +123,7 @@ class Resumed(NamedTuple):
 
 
 def lap_checkpoints(folder: Path) -> ModelCheckpoint:
-    """Return a callback that saves all state after each lap, an epoch to Lightning, and keeps two, as one may be torn."""
+    """Return a callback that saves all state after each lap, Lightning's epoch, and keeps two, as one may be torn."""
     kept: dict[str, Any] = {"monitor": "step", "mode": "max", "save_top_k": 2}
     return ModelCheckpoint(folder, "{step}", save_on_train_epoch_end=True, enable_version_counter=False, **kept)
 

@@ -579,7 +579,7 @@ def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
 
 
 def count_unresolved(windows: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]) -> int:
-    """Number of windows [E, 10, 10] whose keys [E, 4] are not those of their patterns; it shares no code with the key."""
+    """Number of windows [E, 10, 10] whose keys [E, 4] are not their patterns'; it shares no code with the key."""
     recolour = np.array([0, WHITE, BLACK], np.int8)
     looked = (windows, windows.transpose(0, 2, 1))
     forms = np.stack([form for one in looked for form in (one, recolour[one])])  # [4, E, 10, 10]

@@ -84,7 +84,7 @@ class Test:
 
 
 def layer_growth(nodes_by_depth: Nodes) -> float:
-    """How many times as many nodes a layer more takes, the geometric mean over searches [R, D]; 1 if none has two."""
+    """How many times as many nodes a layer more takes, by geometric mean over searches [R, D]; 1 if none has two."""
     before, after = nodes_by_depth[:, :-1], nodes_by_depth[:, 1:]
     both = (before > 0) & (after > 0)
     return float(np.exp(np.log(after[both] / before[both]).mean())) if both.any() else 1.0
