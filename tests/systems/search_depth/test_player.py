@@ -24,6 +24,7 @@ from pipeline_src.systems.search_depth.net import (
     make_depth_net,
     save_depth_net,
 )
+from pipeline_src.systems.search_depth.params import DepthGame
 from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, SquareSearch, TableDepth
 from pipeline_src.systems.search_depth.positions import depth_planes
 from tests.systems.search_depth.synthetic import GAME, chooser, searcher
@@ -336,7 +337,9 @@ def test_nodes_of_a_fast_clock_fit_a_kernel(rate):
     assert 2**61 < limit.nodes < 2**63
 
 
-def test_a_players_own_options_go_before_those_of_the_game():
+def test_a_players_own_options_go_before_those_of_the_game_whose_depths_rise():
     one = make_player("amazons", GAME.player("game_plies=44,width=5"))
     assert (one.game_plies, one.clock_ms, one.nodes_per_ms) == (44, GAME.clock_ms, GAME.nodes_per_ms)
     assert make_player("amazons", GAME.player()).game_plies == GAME.game_plies
+    with pytest.raises(ValueError, match="lowest and highest must rise within 1 to 16, not 5 and 5"):
+        DepthGame(**GAME.model_dump() | {"lowest": 5})
