@@ -124,12 +124,12 @@ def test_no_target_overtakes_one_that_waits_for_places():
     assert list(schedule.begin()) == ["wide"]
 
 
-def test_a_target_wider_than_the_machine_runs_alone_and_a_forced_one_runs():
+def test_a_forced_target_and_a_too_wide_one_run():
     assert Schedule({"wide": set()}, 2, changed={"wide"}, places={"wide": Places(8, 8)}).begin() == {"wide": 2}
     assert list(Schedule(FORK, 2, changed=set(), forced={"other"}).begin()) == ["other"]
 
 
-def test_a_failed_doubtful_target_frees_its_places_and_does_not_count_as_unchanged():
+def test_a_failed_doubtful_target_is_not_unchanged_and_frees_places():
     before = {"data": set(), "train": {"data"}, "other": set()}
     schedule = Schedule(before, 2, changed={"data", "other"})
     schedule.begin()

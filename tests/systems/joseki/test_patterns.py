@@ -272,7 +272,7 @@ def test_a_canonical_move_leads_back_to_the_move(window, point, colour):
         assert canonical_move(image, colour, found) == canonical_move(point, colour, found)
 
 
-def test_symmetric_pattern_has_two_places_for_a_move_and_others_one():
+def test_a_move_has_two_places_in_a_symmetric_pattern():
     found = canonical_key(window_of([], []))[1]
     assert found == 0b1111
     assert len({canonical_move(point, colour, found) for point in (23, 32) for colour in (1, 2)}) == 1
@@ -350,7 +350,7 @@ def test_all_16_symmetries_have_the_same_codes_and_key(window, corner, symmetry)
     np.testing.assert_array_equal(canonical_key(there)[0], canonical_key(window)[0])
 
 
-def test_code_of_gu_et_al_depends_on_move_order_and_zobrists_on_corner_and_form():
+def test_earlier_codes_depend_on_move_order_or_corner_and_form():
     assert len({int(zobrist_code(GOLDEN, corner, form)) for corner in range(4) for form in range(4)}) == 16
     window = window_of([(4, 4), (3, 6)], [(6, 3), (3, 3)])
     black, white = [33, 25], [52, 22]

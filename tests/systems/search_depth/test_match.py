@@ -216,7 +216,7 @@ def positions(rows, seed=0):
     return legal, nodes
 
 
-def test_costs_are_found_again_and_unreached_depths_grow_like_the_last_one():
+def test_costs_are_found_again_and_unreached_depths_grow():
     legal, nodes = positions(500)
     found = fit_costs(legal, nodes, 7)
     np.testing.assert_allclose(found.nodes([10, 100, 1000])[:, :5], COSTS.nodes([10, 100, 1000]), rtol=0.1)

@@ -337,7 +337,7 @@ def test_nodes_of_a_fast_clock_fit_a_kernel(rate):
     assert 2**61 < limit.nodes < 2**63
 
 
-def test_a_players_own_options_go_before_those_of_the_game_whose_depths_rise():
+def test_own_options_precede_the_games_whose_depths_must_rise():
     one = make_player("amazons", GAME.player("game_plies=44,width=5"))
     assert (one.game_plies, one.clock_ms, one.nodes_per_ms) == (44, GAME.clock_ms, GAME.nodes_per_ms)
     assert make_player("amazons", GAME.player()).game_plies == GAME.game_plies
