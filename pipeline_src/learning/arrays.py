@@ -36,11 +36,7 @@ class ArrayFolder:
     stage: str
 
     def read_manifest(self, folder: Path) -> dict[str, Any]:
-        """Read the manifest of a data set.
-
-        Raises:
-            ZugwerkError: no data set there, or one that is damaged or of another kind or version.
-        """
+        """Read the manifest of a data set. Raises ZugwerkError: none there, damaged, or of another kind or version."""
         if not folder.is_dir():
             raise ZugwerkError(f"{folder}: no such data set; `dvc repro {self.stage}` makes it")
         path = folder / MANIFEST
@@ -53,11 +49,7 @@ class ArrayFolder:
         return manifest
 
     def map_array(self, path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> Any:
-        """Map an array of the data set into memory, read-only.
-
-        Raises:
-            ZugwerkError: no such file, or one that holds something else.
-        """
+        """Map an array of the data set into memory, read-only. Raises ZugwerkError: no such file, or another array."""
         try:
             array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)
         except FileNotFoundError:
@@ -117,7 +109,6 @@ class ArrayStream:
 
 # Splits of games, and the samples that stay in each split.
 
-
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
 
@@ -139,15 +130,10 @@ class SplitShares(Params):
 
 
 def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float], seed: int) -> npt.NDArray[np.int8]:
-    """Split (0 train, 1 validation, 2 test) of each game, int8 [G].
+    """Split (0 train, 1 validation, 2 test) of each game, int8 [G]; ``gids`` [G] are unique, ``shares`` in any unit.
 
     Each game draws a number from the seed and its gid alone; the games in the order of these numbers are cut at the
     shares. So the shares are met to a game, and when games are added, only a few of the old ones change sides.
-
-    Args:
-        gids: int64 [G], unique.
-        shares: of train, validation and test, in any unit.
-        seed: the pipeline's.
 
     Raises:
         ZugwerkError: too few games to put at least one into each split.
@@ -165,14 +151,10 @@ def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float]
 
 
 def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Return the samples to keep, bool [n], so that no position is in two splits.
+    """Return the samples to keep, bool [n], so that no position is in two splits, from its hash [n] and split [n].
 
     A position found in several splits stays in test, else in validation, and is dropped elsewhere. Within its split
     each of its occurrences stays: they carry the games' own choices.
-
-    Args:
-        hashes: uint64 [n], canonical hashes of the samples' positions.
-        splits: int8 [n], the split of each sample's game.
     """
     stays = np.ones(len(hashes), np.bool_)
     taken = np.unique(hashes[splits == TEST])
@@ -186,7 +168,6 @@ def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8])
 # Arrays on disk while a stage works, so that its memory does not grow with the games.
 #
 # The files have no names and go when the arrays are no longer in use, or the process ends, however it ends.
-
 
 PARTS = 64
 

@@ -65,15 +65,7 @@ def _canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]
 
 
 def canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8]) -> Words:
-    """Hashes uint64 [B] of positions.
-
-    Args:
-        boards: int8 [B, H, W], row 0 = rank H, codes 0 to 3.
-        movers: int8 [B], 2 Black or 3 White.
-
-    Raises:
-        ZugwerkError: boards that are not square, or codes outside 0 to 3.
-    """
+    """Hashes [B] of boards [B, H, W], row 0 = rank H, and movers 2 or 3. Raises ZugwerkError: no square, bad code."""
     count, height, width = boards.shape
     if height != width:
         raise ZugwerkError(f"boards of {height}x{width} do not have the eight symmetries of a square")

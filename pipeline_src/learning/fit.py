@@ -31,7 +31,6 @@ from pipeline_src.learning.torch_state import number_format
 #
 # With one process, its share is all of the data, and nothing here changes a bit of the result.
 
-
 Rows = TypeVar("Rows")
 
 
@@ -76,11 +75,7 @@ def is_first() -> bool:
 
 
 def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
-    """Return the options of Lightning's trainer about devices.
-
-    Raises:
-        ZugwerkError: the batch has no equal shares, or there are fewer GPUs.
-    """
+    """Return the options of Lightning's trainer about devices. Raises ZugwerkError: unequal shares, or fewer GPUs."""
     gpu, world = torch.cuda.is_available(), params.devices * params.num_nodes
     if batch % world:
         raise ZugwerkError(f"a batch of {batch} has no equal shares for {world} processes; change batch or devices")
@@ -128,19 +123,9 @@ class Resumed(NamedTuple):
 
 
 def lap_checkpoints(folder: Path) -> ModelCheckpoint:
-    """Return a callback that saves all state at the end of each lap, which is an epoch to Lightning.
-
-    The checkpoint before the last one stays, in case the last one is torn.
-    """
-    return ModelCheckpoint(
-        folder,
-        "{step}",
-        monitor="step",
-        mode="max",
-        save_top_k=2,
-        save_on_train_epoch_end=True,
-        enable_version_counter=False,
-    )
+    """Return a callback that saves all state after each lap, Lightning's epoch, and keeps two, as one may be torn."""
+    kept: dict[str, Any] = {"monitor": "step", "mode": "max", "save_top_k": 2}
+    return ModelCheckpoint(folder, "{step}", save_on_train_epoch_end=True, enable_version_counter=False, **kept)
 
 
 def find_checkpoint(folder: Path) -> Resumed:
@@ -166,16 +151,9 @@ class StepSeed(Callback):
     """Seeds torch for each step, so that dropout depends on the seed and the step's number alone."""
 
     def __init__(self, seed: int) -> None:
-        """``seed`` is the pipeline's."""
         self.seed = seed
 
-    def on_train_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,  # noqa: ARG002
-        batch: Any,  # noqa: ARG002
-        batch_idx: int,  # noqa: ARG002
-    ) -> None:
+    def on_train_batch_start(self, trainer: Trainer, *_: Any) -> None:
         """Seed the step to come."""
         rank = [trainer.global_rank] if trainer.global_rank else []
         torch.manual_seed(torch_seed(self.seed, streams.TRAINING_DROPOUT, trainer.global_step, *rank))
@@ -198,16 +176,10 @@ class Curves(Callback, Logger):
     name = version = ""
 
     def __init__(self) -> None:
-        """No rows yet."""
-        self.rows: list[dict[str, float]] = []
-        """All that was logged, from the training's start, in the order in which it was."""
+        self.rows: list[dict[str, float]] = []  # All that was logged, from the training's start, in its order
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Add a row.
-
-        Raises:
-            ZugwerkError: a loss is not a number.
-        """
+        """Add a row. Raises ZugwerkError: a loss is not a number."""
         if not all(math.isfinite(value) for name, value in metrics.items() if name.endswith("loss")):
             raise ZugwerkError(f"training: step {step}: the loss is not a number; lower learning_rate")
         self.rows.append(dict(metrics))
@@ -238,20 +210,10 @@ def fit(
 ) -> dict[str, Any]:
     """Train a module until it is done, on a CPU with the same result bit for bit whether it was killed or not.
 
-    Args:
-        module: what to train.
-        data: a data module, or what loads an epoch; as Lightning resumes cleanly only where an epoch ends, this is a
-            lap, the steps between two checkpoints.
-        params: number of devices and, where it has one, number format.
-        folder: for checkpoints; this training's own.
-        batch: number of samples in a step.
-        curves: logger of the curves.
-        loggers: further ones.
-        callbacks: further ones.
-        options: of Lightning's trainer.
-
-    Returns:
-        ``resumed``, ``steps`` of this process, ``device``, ``threads``, ``precision``, ``torch``.
+    ``data`` is a data module, or what loads an epoch; as Lightning resumes cleanly only where an epoch ends, this is a
+    lap, the steps between two checkpoints. The ``folder`` for these is the training's own. ``batch`` counts samples.
+    ``options`` are of Lightning's trainer. Returns ``resumed``, ``steps`` of this process, ``device``, ``threads``,
+    ``precision``, ``torch``.
 
     Raises:
         ZugwerkError: the batch has no equal shares, there are fewer GPUs, or a loss is not a number.

@@ -14,17 +14,12 @@ Planes = npt.NDArray[np.float32]
 
 
 def open_session(content: bytes, threads: int = 1) -> Any:
-    """An `onnxruntime.InferenceSession`.
-
-    Raises:
-        ZugwerkError: the package onnxruntime is missing.
-    """
+    """An `onnxruntime.InferenceSession`. Raises ZugwerkError: the package onnxruntime is missing."""
     try:
         import onnxruntime
     except ImportError:
-        raise ZugwerkError(
-            "the package onnxruntime is missing: pip install onnxruntime; or use another backend"
-        ) from None
+        what = "the package onnxruntime is missing: pip install onnxruntime; or use another backend"
+        raise ZugwerkError(what) from None
     onnxruntime.disable_telemetry_events()  # some builds keep a file of events to send
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -38,10 +33,8 @@ def open_session(content: bytes, threads: int = 1) -> Any:
 def with_int8(content: bytes, batches: Sequence[Planes], floats: Collection[str] = ()) -> bytes:
     """A model with its convolutions in 8-bit integers, a scale for each filter; fully connected layers stay in floats.
 
-    Args:
-        content: of the file in 32-bit floats, whose input is ``planes``.
-        batches: float32 [B, C, H, W] each, on which the ranges of the activations are measured.
-        floats: names of nodes that stay in floats, too.
+    ``content`` is of the file in 32-bit floats, whose input is ``planes``. Ranges of the activations are measured on
+    ``batches``, float32 [B, C, H, W] each. Nodes named in ``floats`` stay in floats, too.
 
     Raises:
         ZugwerkError: a package is missing.
@@ -51,9 +44,8 @@ def with_int8(content: bytes, batches: Sequence[Planes], floats: Collection[str]
         from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
         from onnxruntime.quantization.quant_utils import add_pre_process_metadata
     except ImportError:
-        raise ZugwerkError(
-            "the packages onnx and onnxruntime are needed: pip install onnx onnxruntime; or use another backend"
-        ) from None
+        what = "the packages onnx and onnxruntime are needed: pip install onnx onnxruntime; or use another backend"
+        raise ZugwerkError(what) from None
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -30,8 +30,7 @@ _PARTS = {
     "mirror_ranks": (False, False, True),
     "mirror_diagonal": (True, False, False),
     "mirror_antidiagonal": (True, True, True),
-}
-"""Each as: swap file and rank, then mirror the file, then mirror the rank."""
+}  # Each as: swap file and rank, then mirror the file, then mirror the rank
 INDEX = {name: number for number, name in enumerate(_PARTS)}  # Number of each symmetry by name
 INVERSE = tuple(INDEX[{"rotate_90": "rotate_270", "rotate_270": "rotate_90"}.get(name, name)] for name in _PARTS)
 """Number of the symmetry that undoes symmetry g."""
@@ -60,11 +59,7 @@ def board_maps(size: int) -> npt.NDArray[np.int16]:
 
 
 def transform_boards(boards: npt.NDArray[np.int8], which: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
-    """Boards int8 [B, H, W] (row 0 = rank H), each under its own symmetry ``which`` [B]; a new array.
-
-    Raises:
-        ZugwerkError: the boards are not square, which leaves some symmetries without a meaning.
-    """
+    """Boards int8 [B, H, W] (row 0 = rank H), each under its own symmetry. Raises ZugwerkError: they are not square."""
     count, height, width = boards.shape
     if height != width:
         raise ZugwerkError(f"boards of {height}x{width} do not have the eight symmetries of a square")

@@ -100,11 +100,7 @@ class OnnxGraph:
     """Nodes and weights of a graph being written; each method that adds a node returns its output's name."""
 
     def __init__(self) -> None:
-        """Empty.
-
-        Raises:
-            ZugwerkError: the package onnx is missing.
-        """
+        """Empty. Raises ZugwerkError: the package onnx is missing."""
         try:
             import onnx  # noqa: F401
         except ImportError:
@@ -146,9 +142,8 @@ class OnnxGraph:
 
     def linear(self, x: str, layer: nn.Linear) -> str:
         """A fully connected layer."""
-        return self.add(
-            "Gemm", [x, self.constant(array_of(layer.weight)), self.constant(array_of(layer.bias))], transB=1
-        )
+        weights = [self.constant(array_of(values)) for values in (layer.weight, layer.bias)]
+        return self.add("Gemm", [x, *weights], transB=1)
 
     def pooled(self, x: str) -> str:
         """Each channel's mean, then each one's highest value: [B, C, H, W] -> [B, 2 * C, 1, 1]."""

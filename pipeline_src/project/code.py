@@ -22,7 +22,8 @@ import shutil
 import stat
 import tempfile
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,8 +53,7 @@ class Source(NamedTuple):
 def home() -> Path:
     """The user's home folder, or one in the temporary folder for a user who has none, as in a container.
 
-    That folder and a user's name are then set in the environment, for child processes and for libraries that ask for
-    them (DVC, Prefect, torch), and a warning says so once.
+    That folder and a user's name are then set in the environment, also for DVC, Prefect and torch; a warning says so.
     """
     if not Path(os.environ.get("HOME", "/")).is_absolute():  # counts as not set, as for platformdirs
         del os.environ["HOME"]
@@ -173,13 +173,9 @@ class Code:
                 yield self.module(path)
 
     def module(self, path: Path | str) -> str:
-        """Name of the module in a file, absolute or relative to ``root``.
-
-        Raises:
-            ZugwerkError: it is no first-party source file.
-        """
-        full = (self.root / path).resolve()
-        parts = full.relative_to(self.root.resolve()).with_suffix("").parts if _below(full, self.root) else ("",)
+        """Name of the module in a file, relative to ``root``. Raises ZugwerkError: it is no first-party source file."""
+        full, root = (self.root / path).resolve(), self.root.resolve()
+        parts = full.relative_to(root).with_suffix("").parts if root in full.parents else ("",)
         if parts[0] not in PACKAGES or full.suffix != ".py" or not full.is_file():
             raise ZugwerkError(f"{path}: no source file of {' or '.join(PACKAGES)}")
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -196,30 +192,17 @@ class Code:
         return self._imports[module]
 
     def closure(self, *modules: str) -> list[str]:
-        """Modules that some modules run, themselves included, in the order of their names.
-
-        Raises:
-            ZugwerkError: no such first-party module.
-        """
+        """Modules that some modules run, themselves included, sorted. Raises ZugwerkError: no such module."""
         return sorted(frozenset().union(*map(self._closure, modules)))
 
     def _closure(self, module: str) -> frozenset[str]:
         if module not in self._closures:
-            seen, todo = set[str](), [module]
-            while todo:
-                name = todo.pop()
-                if name not in seen:
-                    seen.add(name)
-                    todo += () if name in CHANGE_NO_OUTPUT else self.imports(name)
+            seen = reach([module], lambda name: () if name in CHANGE_NO_OUTPUT else self.imports(name))
             self._closures[module] = frozenset(seen)
         return self._closures[module]
 
     def digest(self, *modules: str) -> str:
-        """Digest of the closure of some modules, 16 hex digits.
-
-        Raises:
-            ZugwerkError: no such first-party module.
-        """
+        """Digest of the closure of some modules, 16 hex digits. Raises ZugwerkError: no such first-party module."""
         whole = hashlib.sha256()
         for name in self.closure(*modules):
             if name not in CHANGE_NO_OUTPUT:
@@ -241,12 +224,10 @@ class Code:
         todo = list(before)
         for name in todo:
             if name == target:
-                chain: list[str] = []
-                step: str | None = name
-                while step is not None:
-                    chain.append(step)
-                    step = before[step]
-                return chain[::-1]
+                chain = [name]
+                while (step := before[chain[0]]) is not None:
+                    chain.insert(0, step)
+                return chain
             for inner in () if name in CHANGE_NO_OUTPUT else sorted(self.imports(name)):
                 if inner not in before:
                     before[inner] = name
@@ -264,7 +245,9 @@ class Code:
     def _read(self, path: Path) -> Source:
         """Return the source of a file, from the memo if its size and time are unchanged."""
         if self._memo is None:
-            self._memo = _load_memo(self._memo_file)
+            self._memo = {}
+            with suppress(OSError, ValueError, TypeError):
+                self._memo.update(json.loads(self._memo_file.read_text(encoding="utf-8")))
         status = path.stat()
         known = self._memo.get(str(path))
         stamp = [status.st_mtime_ns, status.st_size]
@@ -289,6 +272,17 @@ class Code:
             aside.replace(self._memo_file)
         except OSError:
             aside.unlink(missing_ok=True)
+
+
+def reach(first: Iterable[str], after: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the names that are reached from some, themselves included, by steps to those ``after`` each."""
+    seen, todo = set[str](), list(first)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += after(name)
+    return seen
 
 
 @lru_cache(maxsize=1)
@@ -343,15 +337,3 @@ def _essence(text: str, tree: ast.Module) -> str:
 def _around(module: str) -> list[str]:
     parts = module.split(".")
     return [".".join(parts[:end]) for end in range(1, len(parts))]
-
-
-def _below(path: Path, root: Path) -> bool:
-    return root.resolve() in path.parents
-
-
-def _load_memo(path: Path) -> dict[str, list[Any]]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, Self, TypeVar
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
@@ -30,7 +30,6 @@ from pipeline_src.project.graph import CODE, GRAPH
 from pipeline_src.project.params import MOST_WORKERS, PARAMS_FILE, read_tree
 
 # Running commands and the threads that wait for them: all of them end with the block in which they were started.
-
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,11 +61,7 @@ class Children:
 
     @contextlib.contextmanager
     def running(self, command: list[str], cwd: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-        """Run a command for as long as the block lasts, see `supervise.running`.
-
-        Raises:
-            EndedError: the end of all commands has come.
-        """
+        """Run a command for as long as the block lasts, see `supervise.running`. Raises EndedError: all have to end."""
         with supervise.running(command, cwd, env) as process:
             with self._lock:
                 self._running.add(process)
@@ -94,18 +89,16 @@ class Children:
             supervise.end(process)
 
 
+# DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock.
 BUSY = "is busy, it is being blocked by"
-"""DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
-
+# DVC's words where a file or folder that a stage reads is not there.
 _ABSENT = re.compile(r"failed to reproduce '(?P<stage>.+)': \[Errno 2\] No such file or directory: '(?P<path>.+)'")
-"""DVC's words where a file or folder that a stage reads is not there."""
-
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 NO_LIMIT_S = 1e8  # Longest time limit; timers take no endless one
 TAIL_LINES = 30
-
+Say = Callable[[str], object]  # Takes each line of the output
+# Result for a target: its command ran; its outputs came from DVC's run cache; nothing had changed.
 State = Literal["ran", "restored", "up to date"]
-"""Result for a target: its command ran; its outputs came from DVC's run cache; nothing had changed."""
 
 
 class DvcFailedError(ZugwerkError):
@@ -126,16 +119,10 @@ def repro(
     force: bool = False,
     workers: int | None = None,
 ) -> State:
-    """Bring one target up to date, without its dependencies.
+    """Bring one target, a stage of dvc.yaml or a member of a `foreach` group, up to date, without its dependencies.
 
-    Args:
-        target: a stage of dvc.yaml, or a member of a `foreach` group.
-        checkout: the folder that holds dvc.yaml.
-        say: takes each line of the output.
-        children: the running commands, to which this one is added.
-        limit_s: time limit in seconds, waiting for another DVC process included.
-        force: run the stage even if nothing it depends on has changed.
-        workers: largest number of processes of the stage on this machine; None: as in the params.
+    The time limit is in seconds, waiting for another DVC process included. The stage has at most so many processes
+    (``workers``) on this machine; None: as in the params.
 
     Raises:
         DvcFailedError: DVC does not say in known words what became of the target, or see `run_dvc`.
@@ -157,21 +144,15 @@ def repro(
     options = ["--force"] * force
     run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
     if state is None:  # neither the lock file nor the exit status says which of the three it was
-        raise DvcFailedError(
-            f"`dvc repro {target}` did not say whether the stage ran; is this version of DVC supported?"
-        )
+        what = f"`dvc repro {target}` did not say whether the stage ran"
+        raise DvcFailedError(f"{what}; is this version of DVC supported?")
     return state
 
 
-def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> None:
-    """Return what has changed in targets, code included: `dvc status` after the digests of code are brought up to date.
+def status(targets: list[str], checkout: Path, say: Say) -> None:
+    """Say what has changed in targets, all when empty: `dvc status` after the digests of code are brought up to date.
 
     DVC alone compares the digests as they were last written, and so does not see later edits.
-
-    Args:
-        targets: stages, members ``stage@item`` or groups; all when empty.
-        checkout: the folder that holds dvc.yaml.
-        say: takes each line of `dvc status`.
 
     Raises:
         DvcFailedError: see `run_dvc`; for one, there is a mistake in params.yaml.
@@ -181,28 +162,14 @@ def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> 
         run_dvc(["status", *targets], checkout, say, children)
 
 
-def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
-    """Copy outputs to the default remote, except those that it has.
-
-    Args:
-        targets: stages or `foreach` groups, whose outputs and ancestors' outputs are pushed; all when empty.
-        checkout: the folder that holds dvc.yaml.
-        say: takes each line of the output.
-        limit_s: time limit in seconds, waiting for another DVC process included.
-
-    Raises:
-        DvcFailedError, TimeLimitError: see `run_dvc`.
-    """
+def push(targets: list[str], checkout: Path, say: Say, *, limit_s: float) -> None:
+    """Copy outputs of targets and their ancestors, of all when empty, to the default remote. Raises as `run_dvc`."""
     with Children() as children:
         run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, say, children, limit_s=limit_s)
 
 
 def ask_dvc(checkout: Path, *words: str) -> str:
-    """Return the standard output of a short command of DVC.
-
-    Raises:
-        ZugwerkError: DVC is missing or fails, or one of its files has the markers of a merge conflict.
-    """
+    """Return the output of a short command of DVC. Raises ZugwerkError: it is missing or fails, or a merge conflict."""
     _refuse_conflicts(checkout)
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed for this Python; `make setup` or `pip install dvc` installs it")
@@ -256,21 +223,15 @@ def run_dvc(
 
 
 def attempt(
-    command: list[str],
-    checkout: Path,
-    say: Callable[[str], object],
-    children: Children,
-    deadline: float,
-    env: Mapping[str, str],
+    command: list[str], checkout: Path, say: Say, children: Children, deadline: float, env: Mapping[str, str]
 ) -> tuple[int, deque[str]]:
-    """Run a module with arguments once, as `run_dvc` runs DVC's; its status and last lines.
-
-    Raises:
-        TimeLimitError: by ``deadline``, a time of the monotonic clock, it had not ended.
-    """
+    """Run a module once, as `run_dvc` runs DVC's; its status and last lines. Raises TimeLimitError: by ``deadline``."""
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
-    with children.running([sys.executable, "-P", "-m", *command], checkout, {**_environment(), **env}) as process:
+    home()
+    path = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]  # `python` is this interpreter
+    own = {"PATH": os.pathsep.join(path), "PYTHONUNBUFFERED": "1"}
+    with children.running([sys.executable, "-P", "-m", *command], checkout, {**own, **env}) as process:
 
         def stop() -> None:
             late.set()
@@ -299,13 +260,6 @@ def _refuse_conflicts(checkout: Path) -> None:
             yaml12.refuse_conflict(yaml12.text_of(path), path)
 
 
-def _environment() -> dict[str, str]:
-    """Environment in which `python` is this interpreter, with unbuffered output."""
-    home()
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return {"PATH": path, "PYTHONUNBUFFERED": "1"}
-
-
 def _advice(tail: Iterable[str], checkout: Path) -> Iterator[str]:
     """Advice for a missing file that no stage makes."""
     for found in filter(None, map(_ABSENT.search, tail)):
@@ -324,9 +278,7 @@ def _text(tail: deque[str]) -> str:
 
 # Whether the files in DVC's cache and outputs still have the bytes of their hashes.
 
-
 LOCK = "dvc.lock"
-Stages = dict[str, dict[str, list[dict[str, str]]]]
 _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
 
 
@@ -350,11 +302,11 @@ def verify(project: Path = Path()) -> Verified:
     """
     from tqdm import tqdm
 
-    stages = _stages(project)
-    if not (project / ".dvc").is_dir():
-        raise ZugwerkError(
-            f"{project / '.dvc'}: no such folder, so there is no cache; run in a clone or `dvc init` here"
-        )
+    stages = read_tree(project / LOCK).get("stages")
+    if not isinstance(stages, dict):
+        raise ZugwerkError(f"{LOCK}: no stages; `git checkout {LOCK}` restores it")
+    if not (state := project / ".dvc").is_dir():
+        raise ZugwerkError(f"{state}: no such folder, so there is no cache; run in a clone or `dvc init` here")
     cache = project / ask_dvc(project, "cache", "dir").strip() / "files/md5"
     kept = [path for path in sorted(cache.glob("??/*")) if _DIGEST.fullmatch(_digest_of(path))]
     removed = []
@@ -371,7 +323,7 @@ def verify(project: Path = Path()) -> Verified:
     return Verified(len(kept) + len(expected), removed, different)
 
 
-def _outputs(stages: Stages, project: Path, cache: Path) -> Iterator[tuple[Path, str]]:
+def _outputs(stages: Mapping[str, Any], project: Path, cache: Path) -> Iterator[tuple[Path, str]]:
     """Return files and their MD5. The files of a folder are listed in the cache; without the list they are unknown."""
     for stage in stages.values():
         for out in stage.get("outs", ()):
@@ -381,13 +333,6 @@ def _outputs(stages: Stages, project: Path, cache: Path) -> Iterator[tuple[Path,
                 yield path, digest
             elif listing.exists():
                 yield from ((path / entry["relpath"], entry["md5"]) for entry in read_json(listing))
-
-
-def _stages(project: Path) -> Stages:
-    stages = read_tree(project / LOCK).get("stages")
-    if not isinstance(stages, dict):
-        raise ZugwerkError(f"{LOCK}: no stages; `git checkout {LOCK}` restores it")
-    return stages
 
 
 def _digest_of(path: Path) -> str:

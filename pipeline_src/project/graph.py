@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import reach
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
@@ -42,11 +44,7 @@ class Stage:
 
 
 def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> dict[str, Stage]:
-    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml next to it.
-
-    Raises:
-        ZugwerkError: the file is missing or has no stages.
-    """
+    """The stages by name, in the file's order; by default with the params next to it. Raises ZugwerkError: none."""
     stages = read_tree(path).get("stages")
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
@@ -67,46 +65,30 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     DVC runs the latter only if their inputs have changed. For stages after ``code``, each digest decides
     separately (`reference.stage_code`).
     """
-    seen, todo = set(), list(first)
-    while todo:
-        name = todo.pop()
-        if name not in seen:
-            seen.add(name)
-            outs = () if name == CODE else graph[name].outs
-            todo += [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
-    return seen
+
+    def readers(name: str) -> list[str]:
+        outs = () if name == CODE else graph[name].outs
+        return [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
+
+    return reach(first, readers)
 
 
 def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
-    """Keys of params.yaml on whose values the outputs of each target depend: its own, and those of all before it.
-
-    Keys of `NO_RESULTS`, and keys below another one, are left out.
-    """
+    """Keys of params.yaml behind the outputs of each target, but those of `NO_RESULTS` and those below another one."""
     own = {target: stage.keys_of(target) for stage in graph.values() for target in stage.listed}
     files = {target: found for stage in graph.values() for target, found in stage.files.items()}
-    before = {
-        target: [
-            other
-            for other, (_, outs) in files.items()
-            if other != target and any(overlap(dep, out, "/") for dep in deps for out in outs)
-        ]
-        for target, (deps, _) in files.items()
-    }
+
+    @cache
+    def before(target: str) -> list[str]:
+        deps, pairs = files[target][0], files.items()
+        return [other for other, (_, outs) in pairs if any(overlap(dep, out, "/") for dep in deps for out in outs)]
+
     found = {}
     for target in own:
-        seen, todo = set[str](), [target]
-        while todo:
-            one = todo.pop()
-            if one not in seen:
-                seen.add(one)
-                todo += before[one]
-        keys = set[str]().union(*(own[one] for one in seen)) - {""}
-        found[target] = sorted(
-            key
-            for key in keys
-            if not any(other != key and f"{key}.".startswith(f"{other}.") for other in (*keys, *NO_RESULTS))
-            and key not in NO_RESULTS
-        )
+        keys = set[str]().union(*(own[one] for one in reach([target], before))) - {"", *NO_RESULTS}
+        above = (*keys, *NO_RESULTS)
+        below = {key for key in keys for other in above if other != key and f"{key}.".startswith(f"{other}.")}
+        found[target] = sorted(keys - below)
     return found
 
 
@@ -129,7 +111,7 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
         {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
         {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
         {target: (paths(body.get("deps", []), own), paths(outs, own)) for target, (_, own) in targets.items()},
-        tuple(_pattern(_given(dep, params)) for dep in [*files, *body.get("deps", [])]),
+        tuple(_pattern(dep, params) for dep in [*files, *body.get("deps", [])]),
         tuple(map(_pattern, outs)),
     )
 
@@ -161,25 +143,16 @@ def _module(name: str, command: Any) -> str:
     return f"{PACKAGE}.{words[3].partition(':')[0]}" if words[2] == RUNNER else words[2]
 
 
-def _given(entry: str | Mapping[str, Any], params: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """A dependency; one that is only a placeholder is replaced by its value in params.yaml."""
-    whole = _PLACE.fullmatch(entry) if isinstance(entry, str) else None
-    value = at(params, whole[1]) if whole else None
-    return value if isinstance(value, str) else entry
-
-
-def _pattern(entry: str | Mapping[str, Any]) -> str:
+def _pattern(entry: str | Mapping[str, Any], params: Mapping[str, Any] | None = None) -> str:
+    """A path with ``*`` for each placeholder; one that is only a placeholder is replaced by its value in ``params``."""
     path = entry if isinstance(entry, str) else next(iter(entry))
-    return re.sub(r"\$\{[^}]*\}", "*", path)
+    whole = _PLACE.fullmatch(path)
+    value = at(params, whole[1]) if whole else None
+    return re.sub(r"\$\{[^}]*\}", "*", value if isinstance(value, str) else path)
 
 
 @cache
 def _meet(one: str, other: str) -> bool:
     """Whether two paths, in which ``*`` is any part of a name, are the same, or one lies in the other."""
     pairs = zip(Path(one).parts, Path(other).parts, strict=False)
-    return all(_may_be(a, b) for a, b in pairs)
-
-
-def _may_be(one: str, other: str) -> bool:
-    a, b = (".*".join(map(re.escape, name.split("*"))) for name in (one, other))
-    return re.fullmatch(a, other) is not None or re.fullmatch(b, one) is not None
+    return all(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in pairs)

@@ -31,11 +31,8 @@ INSTALLED = {"flows": "flows", ".dvc/plots": "pipeline_src/report/specs"}
 SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
 _IN_PACKAGE = re.compile(r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n", re.MULTILINE)
 """Dependencies on files of the package."""
-DVC_STATE = "dvc"
-"""Folder below the user's cache for what DVC keeps of a checkout's files. By default that is below ``/var/tmp``, where
-any user can write, and DVC unpickles it."""
-AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")
-"""Author of the first commit, so that it needs no settings of git."""
+DVC_STATE = "dvc"  # Folder below the user's cache; DVC's default is below /var/tmp, open to all, and DVC unpickles it
+AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")  # so that it needs no settings of git
 
 
 def new(folder: Path) -> None:
@@ -97,11 +94,7 @@ def write_local(folder: Path = Path()) -> None:
 
 
 def require_checkout(folder: Path = Path()) -> None:
-    """Check that a folder has a graph to run.
-
-    Raises:
-        ZugwerkError: it has none; says how to get one.
-    """
+    """Check that a folder has a graph to run. Raises ZugwerkError: it has none; says how to get one."""
     if missing := [name for name in (GRAPH, PARAMS_FILE) if not (folder / name).is_file()]:
         raise ZugwerkError(
             f"{folder.resolve()}: no {missing[0]} here; run this in a checkout: `zugwerk new FOLDER` writes one"

@@ -72,11 +72,7 @@ def load(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
 
 
 def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: Iterable[str] | None = None) -> T:
-    """Some keys of a section as the model ``kind``: ``names``, by default all of the model. The others are not read.
-
-    Raises:
-        ZugwerkError: as `load`, except for keys that the model does not have.
-    """
+    """Some keys of a section as a model: ``names``, by default all its own; others are not read. Raises as `load`."""
     section = _found(key, path)
     wanted = set(typing.cast(type[BaseModel], kind).model_fields if names is None else names)
     KEYS_READ.update(f"{key}.{name}" for name in wanted)
@@ -85,20 +81,12 @@ def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: It
 
 
 def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
-    """A single value of a params file, such as ``seed`` or ``amazons_match.loss``.
-
-    Raises:
-        ZugwerkError: missing, or not of type ``kind``.
-    """
+    """A single value of a params file, such as ``seed``. Raises ZugwerkError: missing, or not of type ``kind``."""
     return build(typing.cast(type[T], Annotated[kind, Strict()]), read_value(key, path), key, str(path))
 
 
 def read_value(key: str, path: Path | str = PARAMS_FILE) -> Any:
-    """The value at ``key`` of a params file, unchecked.
-
-    Raises:
-        ZugwerkError: no such file or key.
-    """
+    """The value at ``key`` of a params file, unchecked. Raises ZugwerkError: no such file or key."""
     KEYS_READ.add(key)
     return _found(key, path)
 
@@ -120,11 +108,7 @@ def at(tree: Any, key: str, missing: Any = None) -> Any:
 
 
 def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
-    """The whole params file as nested dicts.
-
-    Raises:
-        ZugwerkError: missing, not a mapping, or refused by `yaml12.read`.
-    """
+    """The whole params file as nested dicts. Raises ZugwerkError: missing, no mapping, or refused by `yaml12.read`."""
     try:
         tree = copy.deepcopy(_parsed(yaml12.text_of(path), str(path)))
     except FileNotFoundError:
@@ -156,11 +140,7 @@ def _parsed(text: str, path: str) -> Any:
 
 
 def build(kind: type[T], values: Any, key: str, path: str) -> T:
-    """Values under ``key`` of a params file as the model ``kind``.
-
-    Raises:
-        ZugwerkError: as `load`.
-    """
+    """Values under ``key`` of a params file as the model ``kind``. Raises ZugwerkError: as `load`."""
     try:
         return TypeAdapter(kind).validate_python(values)
     except ValidationError as error:

@@ -13,13 +13,9 @@ PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 GIVEN_WHOLE = (
-    "amazons_models.trained",
-    "gomoku_generations",
-    "growing_larger",
-    "gomoku_train.schedule",
-    "growing_train.schedule",
-)
-"""Mappings with items as keys, which a profile replaces as a whole."""
+    *("amazons_models.trained", "gomoku_generations", "growing_larger"),
+    *("gomoku_train.schedule", "growing_train.schedule"),
+)  # Mappings with items as keys, which a profile replaces as a whole
 
 
 def profile_names(folder: Path = Path()) -> list[str]:
@@ -63,11 +59,7 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
 
 
 def merged_text(name: str, folder: Path, text: str | None = None) -> str:
-    """Return the params of a profile, comments kept; ``text`` is by default the laptop's file.
-
-    Raises:
-        ZugwerkError: ``text`` is not the laptop's or no valid YAML, or the profile sets a key that it lacks.
-    """
+    """Return the params of a profile as text, comments kept, from ``text`` or params.yaml, which is the laptop's."""
     reader, params = round_trip_yaml(), folder / PARAMS
     tree = _sections(params if text is None else text, str(params))
     if tree.get("profile") != LAPTOP:
@@ -80,11 +72,7 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
 
 
 def profile_tree(name: str, folder: Path) -> dict[str, Any]:
-    """Return the params of a profile, merged into the laptop's values.
-
-    Raises:
-        ZugwerkError: the profile is unknown, or profiles/laptop.yaml is missing.
-    """
+    """Return the params of a profile, merged into the laptop's values. Raises ZugwerkError: no such profile."""
     text = _laptop(folder)
     if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
         raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
@@ -119,11 +107,7 @@ def _lacking(params: Mapping[str, Any], profile: Mapping[str, Any], before: str 
 
 
 def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
-    """Merge ``differences``, read from ``source``, into the params in ``tree`` below ``key``.
-
-    Raises:
-        ZugwerkError: the params lack a key, or have a section where the differences have a value.
-    """
+    """Merge ``differences`` of ``source`` into params below ``key``. Raises ZugwerkError: no such key or section."""
     for name, value in differences.items():
         if name not in tree:
             raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
@@ -152,13 +136,7 @@ def round_trip_yaml() -> Any:
 
 
 def flat(tree: Mapping[str, Any], before: str = "", whole: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the values in ``tree`` by dotted key, such as ``crawl.contact``.
-
-    Args:
-        tree: such as params.yaml's.
-        before: prefix of each key.
-        whole: keys whose mappings are values.
-    """
+    """Return the values in ``tree`` by dotted key after ``before``; the mappings of keys in ``whole`` are values."""
     found: dict[str, Any] = {}
     for name, value in tree.items():
         key = f"{before}{name}"
@@ -168,7 +146,7 @@ def flat(tree: Mapping[str, Any], before: str = "", whole: tuple[str, ...] = ())
 
 
 def _is_nested(difference: Any, value: Any, key: str) -> bool:
-    """Return whether a profile's ``difference`` of ``key`` sets keys within its ``value``, not the whole value."""
+    """Whether a profile's ``difference`` of ``key`` sets keys within its ``value``, not the whole value."""
     return isinstance(difference, dict) and isinstance(value, dict) and key not in GIVEN_WHOLE
 
 
@@ -186,20 +164,12 @@ def _file(name: str, folder: Path) -> str:
 
 
 def _differences(name: str, folder: Path) -> Any:
-    """Return the content of a profile's file, which may be empty; the laptop has none.
-
-    Raises:
-        ZugwerkError: see `_sections`.
-    """
+    """Return the content of a profile's file, which may be empty; the laptop has none."""
     return {} if name == LAPTOP else _sections(Path(_file(name, folder)), _file(name, folder), empty={})
 
 
 def _sections(text: str | Path, source: str, empty: Any = None) -> Any:
-    """Return the mapping in a text, or in a file, comments kept; ``empty`` if it has none.
-
-    Raises:
-        ZugwerkError: it is not valid YAML, or no mapping; the message names ``source``.
-    """
+    """Return the mapping in a text, or in a file, comments kept; ``empty`` if it has none. Errors name ``source``."""
     from ruamel.yaml.error import YAMLError
 
     if isinstance(text, Path):

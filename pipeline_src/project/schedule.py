@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import read_json, write_json
 from pipeline_src.project import dvc_run
+from pipeline_src.project.code import reach
 from pipeline_src.project.dvc_run import Children, State, run_dvc
 from pipeline_src.project.graph import GRAPH
 from pipeline_src.project.params import PARAMS_FILE, at, read_tree
@@ -55,22 +56,17 @@ class Schedule:
         places: Mapping[str, Places] | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> None:
-        """Set up a run.
+        """Set up a run with so many places (``jobs``).
 
-        Args:
-            before: dependencies of each target; they are targets of the run too.
-            jobs: the number of places, at least 1.
-            changed: targets that have to run, as far as known before the run.
-            forced: targets that run even if nothing has changed.
-            places: places by target or by group; the default is one.
-            seconds: durations of targets in an earlier run, as far as known.
+        ``before`` has the dependencies of each target, which are targets too. Targets that are ``changed``, as far as
+        known before the run, or ``forced``, have to run. Places are by target or by group, one by default; ``seconds``
+        are those of an earlier run, as far as known.
         """
         self.before, self.jobs, self.forced = before, jobs, forced
         self.places = {target: (places or {}).get(target.partition("@")[0], Places()) for target in before}
         self.changed = set(changed | forced)
         self.reported = set(changed)  # Targets that DVC reported changed
-        self.doubtful: set[str] = set()
-        """Targets that DVC reported unchanged before a target that they depend on was made."""
+        self.doubtful: set[str] = set()  # Targets reported unchanged before one that they depend on was made
         self.taken: dict[str, int] = {}  # Places of each running target
         self.since: dict[str, float] = {}  # Start of each running target by the monotonic clock, in seconds
         self.outcomes: dict[str, Outcome] = {}
@@ -138,10 +134,7 @@ class Schedule:
         return [target for target in self.before if target not in self.outcomes]
 
     def seconds_left(self) -> float | None:
-        """Estimate the remaining seconds: the longest path, or all work divided by the places, whichever is more.
-
-        None if no earlier run is known.
-        """
+        """Estimate the remaining seconds: the longest path, or all work by the places; None without an earlier run."""
         if not self.known:
             return None
         now = time.monotonic()
@@ -182,11 +175,7 @@ _LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
 
 
 def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
-    """Return the dependencies of each target, in the order of dvc.yaml.
-
-    Raises:
-        ZugwerkError: there are no targets, or DVC cannot read dvc.yaml or params.yaml.
-    """
+    """Return the dependencies of each target, in dvc.yaml's order. Raises ZugwerkError: none, or unreadable."""
     before: dict[str, set[str]] = {}
     for line in _ask(["dag", "--dot"], checkout, children):
         if found := _LINE.fullmatch(line):
@@ -206,10 +195,8 @@ def changed_targets(targets: Sequence[str], checkout: Path, children: Children) 
 def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = "") -> dict[str, Set[str]]:
     """Return the part of a graph with some targets and all their dependencies, in the graph's order.
 
-    Args:
-        graph: from `read_targets`.
-        targets: stages, members ``stage@item`` or groups.
-        system: without targets, those whose names begin with this word, and its headline figures; empty means all.
+    Targets are stages, members ``stage@item`` or groups; without any, those whose names begin with the word of a
+    ``system``, and its headline figures; empty means all.
 
     Raises:
         ZugwerkError: a target is unknown; the message lists the known ones.
@@ -225,26 +212,22 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = 
         if target not in graph and target not in groups:
             raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")
         todo += groups.get(target, [target])
-    found: set[str] = set()
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += graph[name]
+    found = reach(todo, graph.__getitem__)
     return {name: before for name, before in graph.items() if name in found}
 
 
 def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
-    """Return the places of each stage or group.
-
-    Raises:
-        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params that is no whole number above 0.
-    """
+    """Return the places of each stage or group. Raises ZugwerkError: ``meta`` names no whole number above 0."""
     found = {}
     for name, definition in read_tree(checkout / GRAPH).get("stages", {}).items():
-        meta = definition.get("do", definition).get("meta", {})
-        where = f"{GRAPH}: {name}: meta"
-        found[name] = Places(*(_number(meta.get(kind), params, f"{where}.{kind}") for kind in ("threads", "workers")))
+        meta, numbers = definition.get("do", definition).get("meta", {}), [1, 1]
+        for place, kind in enumerate(("threads", "workers")):
+            if key := meta.get(kind):
+                numbers[place] = value = at(params, key)
+                if not isinstance(value, int) or value < 1:
+                    what = f"{PARAMS_FILE} has no whole number above 0 at {key}"
+                    raise ZugwerkError(f"{GRAPH}: {name}: meta.{kind}: {what}")
+        found[name] = Places(*numbers)
     return found
 
 
@@ -261,24 +244,13 @@ def _listed(group: list[str]) -> str:
     return f"{name}@{{{members}}}" if first else name
 
 
-def _number(key: str | None, params: Mapping[str, Any], where: str) -> int:
-    if key is None:
-        return 1
-    value = at(params, key)
-    if not isinstance(value, int) or value < 1:
-        raise ZugwerkError(f"{where}: {PARAMS_FILE} has no whole number above 0 at {key}")
-    return value
-
-
 # Run independent targets of the graph at the same time in one checkout, each by `dvc repro --single-item`.
 #
 # DVC is asked once for the graph and once for the changed targets; an unchanged target needs no process. The caller
 # decides how a target runs: `zugwerk repro` uses threads, a flow uses Prefect's tasks.
 
-
 WORK = Path("work/repro")
-SECONDS = WORK / "seconds.json"
-"""Durations of targets in the last run by profile, for estimates and the order of targets. They affect no result."""
+SECONDS = WORK / "seconds.json"  # Durations of targets in the last run by profile; they affect no result
 
 
 class Future(Protocol):
@@ -315,16 +287,10 @@ class Scheduler:
         force: bool = False,
         refresh_crawl: bool = False,
     ) -> None:
-        """Ask DVC for the graph and the changed targets.
+        """Ask DVC for the graph and the changed targets; for ``targets`` and ``system`` see `select`.
 
-        Args:
-            checkout: the folder that holds dvc.yaml and params.yaml.
-            children: the running commands, to which DVC's are added.
-            jobs: number of places, at least 1.
-            targets: stages, members ``stage@item`` or groups, together with their dependencies. Empty means all.
-            system: without targets, only those of this system, see `select`.
-            force: run all targets even if nothing has changed.
-            refresh_crawl: run crawls too, since DVC does not notice that a site has changed.
+        ``force`` runs all targets even if nothing has changed; ``refresh_crawl`` runs crawls too, since DVC does not
+        notice that a site has changed.
 
         Raises:
             ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read.
@@ -349,12 +315,7 @@ class Scheduler:
     def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
         """Run the changed targets. After a failure running targets finish and no other one starts.
 
-        Args:
-            submit: starts a target with at most the given number of workers.
-            watch: observer of the run.
-
-        Returns:
-            The error of each target that failed.
+        ``submit`` starts a target with at most the given number of workers. Returns the error of each one that failed.
         """
         schedule = self.schedule
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -418,19 +379,11 @@ def repro(
     targets: Sequence[str] = (),
     force: bool = False,
 ) -> list[Outcome]:
-    """Bring targets and their dependencies up to date, as many at a time as there are places for.
+    """Bring targets and their dependencies up to date, as many at a time as there are places (``jobs``) for.
 
-    The output of a target goes to `log_file`. No process that this function started outlives it.
-
-    Args:
-        checkout: the folder that holds dvc.yaml.
-        jobs: number of places, at least 1.
-        show: returns the display of the progress, which lasts as long as the targets run.
-        targets: as `Scheduler` takes them.
-        force: run targets even if nothing has changed.
-
-    Returns:
-        All targets, in the order in which they finished.
+    The output of a target goes to `log_file`. No process that this function started outlives it. ``show`` returns the
+    display of the progress, which lasts as long as the targets run. For the rest see `Scheduler`. Returns all targets
+    in the order in which they finished.
 
     Raises:
         TargetsFailedError: at least one failed.

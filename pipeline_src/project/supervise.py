@@ -25,9 +25,7 @@ from pathlib import Path
 import psutil
 
 GRACE_S = 5.0  # Grace period in seconds, in which a tree may end by itself
-
 LAST_GRACE_S = 2.0  # Grace period in seconds of the command itself, after its children were killed
-
 POLL_S = 0.05
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
@@ -36,14 +34,9 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 def running(command: list[str], cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run ``command`` under a supervisor for as long as the block lasts; none of its processes outlives the block.
 
-    Args:
-        command: the program and its arguments.
-        cwd: the folder to run it in.
-        env: environment variables in addition to those of this process.
-
-    Yields:
-        The supervisor's process. Its ``stdout`` is the output of the whole tree, stderr included, as text lines; its
-        exit status is the command's, 128 + n if signal n ended it.
+    ``env`` is in addition to the environment of this process. Yields the supervisor's process. Its ``stdout`` is the
+    output of the whole tree, stderr included, as text lines; its exit status is the command's, 128 + n if signal n
+    ended it.
     """
     supervisor = subprocess.Popen(  # noqa: S603  no shell, and the commands are the flows' own
         [sys.executable, "-P", __file__, *command],
@@ -122,11 +115,7 @@ class Tree:
 
 
 def supervise(command: list[str]) -> int:
-    """Run ``command`` until it ends, stdin closes or a signal arrives; end all of its processes.
-
-    Returns:
-        The command's exit status, 128 + n if signal n ended it.
-    """
+    """Run ``command`` until it ends, stdin closes or a signal arrives; end its tree; return its status, see `Tree`."""
     stop = False
 
     def on_signal(*_: object) -> None:
@@ -137,7 +126,8 @@ def supervise(command: list[str]) -> int:
         signal.signal(number, on_signal)  # a handler, unlike SIG_IGN, is not inherited by the command
     if os.getpgid(0) != os.getpid():
         os.setpgid(0, 0)  # started by hand, in a shell's group
-    _adopt_orphans()
+    if sys.platform == "linux":  # adopt the orphans
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     tree = Tree(command)
     while tree.status is None and not stop:
         readable, _, _ = select.select([sys.stdin], [], [], POLL_S)
@@ -159,11 +149,6 @@ def _group_of(pid: int) -> int:
         return os.getpgid(pid)
     except OSError:
         return -1
-
-
-def _adopt_orphans() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -43,14 +43,12 @@ class Figure:
     data: str | Counted | Words = ""  # Origin of the data, in words
     timing: str = ""  # Key in `generation_times.figures`, in place of a metrics file
     times: str = ""  # File of times with the key, in place of a metrics file
+    # The player that the graph measures, in words. An older measurement by other code comes after all others.
     player: Words | None = None
-    """The player that the graph measures, in words. An older measurement by other code
-    comes after all others of such a figure."""
+    # How the nets that the graph measures were trained, if not by our own choices. Such committed ones come last.
     trained: Words | None = None
-    """How the nets that the graph measures were trained, in words, if not by our own choices. A committed
-    measurement with such words comes after the others of its figure."""
+    # Params that the words name, by dotted keys. A value that the graph made with others is left out.
     named: Mapping[str, Any] = field(default_factory=dict)
-    """Params that the words name, by dotted keys. A value that the graph made with others is left out."""
 
 
 class Claim(NamedTuple):
@@ -64,8 +62,7 @@ class Claim(NamedTuple):
     run: str = ""  # The figure to show of a run that lacks the deciding one
     bar_words: str = ""  # Name of the figure of `bar`, if it is one
     less: bool = False  # Whether less is better
-    outcomes: tuple[str, str] = ("beaten", "reproduced")
-    """The verdicts on a value beyond the bar, and on one that does not differ from it."""
+    outcomes: tuple[str, str] = ("beaten", "reproduced")  # Verdicts on a value beyond the bar, and on one like it
 
 
 class Boards(NamedTuple):
@@ -97,18 +94,14 @@ class System:
     page: str  # Page below docs/
     figures: Mapping[str, Figure]  # Headline figures by name
     source: str = ""  # The publication; empty for a system of our own
-    word: str = ""
-    """First word of its stages and of its sections of params.yaml, and name of its folders below artifacts/reports and
-    the others; empty if it has no stages."""
+    word: str = ""  # First word of its stages and sections of params.yaml, and its folders' name; empty without stages
     claim: Claim | None = None  # Claim of the publication; None for a system of our own
-    metrics: tuple[str, ...] = ()
-    """Figures of the graph that DVC shows as metrics: few, since its tables have a column for each number."""
+    metrics: tuple[str, ...] = ()  # Figures that DVC shows as metrics: few, as its tables have a column for each number
+    # The model of each of its sections of params.yaml; the names in `Named` ones are the user's own.
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The model of each of its sections of params.yaml; the names in `Named` ones are the user's own."""
     pictures: tuple[str, ...] = ()  # Names of the charts that pages below docs show
     boards: Boards | None = None
-    matches: Mapping[str, str] = field(default_factory=dict)
-    """Descriptions of the committed matches by their keys. A match without one is shown by its key."""
+    matches: Mapping[str, str] = field(default_factory=dict)  # Descriptions of committed matches by key, else the key
     flow: Flow | None = None
 
 

@@ -30,12 +30,7 @@ ReportPositionsParams = create_model(
 
 
 def main() -> None:
-    """Ask the nets, write.
-
-    Raises:
-        ZugwerkError: bad params, or a model, record or data set is missing or damaged; names the file and the stage
-            that makes it.
-    """
+    """Ask the nets, write."""
     from pipeline_src.learning.torch_state import torch_threads
 
     params, seed = load(ReportPositionsParams, "report_positions"), load_value(int, "seed")

@@ -23,17 +23,12 @@ from pipeline_src.project.systems import module_of, systems
 
 # Read the tables and metrics of charts. A missing file gives nothing, a damaged one an error that names it.
 
-
 Row = dict[str, Any]
 Rows = list[Row]  # Cells by column; an empty cell of a column of numbers is NaN
 
 
 def table(path: Path, *numbers: str, words: Sequence[str] = ()) -> Rows:
-    """Read a CSV file with columns of ``numbers`` and ``words``; no rows if it is missing.
-
-    Raises:
-        ZugwerkError: the file is no table, lacks a column, or has a cell that is no number.
-    """
+    """Read a CSV file with such columns; no rows if it is missing. Raises ZugwerkError: it is damaged."""
     return _checked(path, read_table(path, numbers), numbers, words) if path.exists() else []
 
 
@@ -41,11 +36,7 @@ class Metrics:
     """Numbers of a JSON file, read by key; a missing file has none."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file.
-
-        Raises:
-            ZugwerkError: it is not a JSON object.
-        """
+        """Read the file. Raises ZugwerkError: it is not a JSON object."""
         self.path = path
         self._tree = read_json(path) if path.exists() else {}
         self.keys()
@@ -56,12 +47,10 @@ class Metrics:
 
     def estimate(self, *keys: str) -> dict[str, float] | None:
         """Return a value with its interval as ``{value, low, high}``; None if it is missing or null."""
-        found = self._at(*keys, kind=dict)
+        found, numbers = self._at(*keys, kind=dict), ("value", "low", "high")
         if found is None or found.get("value") is None:
             return None
-        return _checked(
-            self.path, [{key: found.get(key) for key in ("value", "low", "high")}], ("value", "low", "high")
-        )[0]
+        return _checked(self.path, [{key: found.get(key) for key in numbers}], numbers)[0]
 
     def rows(self, key: str, *numbers: str) -> Rows:
         """Return a list of rows with columns of ``numbers``; none if the key is missing."""
@@ -80,19 +69,12 @@ class Metrics:
 
 
 def points(
-    rows: Rows,
-    x: str | Callable[[Row], float],
-    y: Mapping[str, str] | str,
-    **more: str | Callable[[Row], str],
+    rows: Rows, x: str | Callable[[Row], float], y: Mapping[str, str] | str, **more: str | Callable[[Row], str]
 ) -> Rows:
-    """Return rows for `curves`: x, y, low and high, and ``more`` cells.
+    """Return rows for `curves`: x, y, low and high, and ``more`` cells, series, dash or panel.
 
-    Args:
-        rows: those of a table.
-        x: column of the horizontal axis, or a function of the row.
-        y: column of the vertical axis, whose interval is in the columns low and high; or several columns without
-            intervals, with their series' names.
-        more: series, dash or panel: a word, or a function of the row.
+    ``x`` is a column, or made of a row; ``y`` a column, whose interval is in the columns low and high, or several
+    columns without intervals, with their series' names. Cells are words, or made of a row.
     """
     columns = {y: None} if isinstance(y, str) else y
     found = []
@@ -120,8 +102,7 @@ def _damaged(path: Path, what: str) -> ZugwerkError:
 
 
 SPECS = Path(__file__).parent / "specs"
-WIDTH, HEIGHT = 300, 170
-"""Pixels between the axes. With its labels, a chart is as wide as a phone's screen, so that its text is readable."""
+WIDTH, HEIGHT = 300, 170  # Pixels between the axes. With its labels, a chart is as wide as a phone's screen.
 LIGHT = {"card": "#ffffff", "ink": "#222222", "soft": "#5f5f5f", "line": "#e4e4e4"} | {
     f"line-{number}": colour
     for number, colour in enumerate(("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222"), 1)
@@ -154,15 +135,10 @@ class Chart(NamedTuple):
 
 
 def chart(name: str, title: str, caption: str, source: str, rerun: str, spec: Spec | None) -> Chart | None:
-    """Make a chart; None if there is nothing to draw.
+    """Make a chart of the ``spec`` of `curves`, `ranked` or `heat`; None if there is nothing to draw.
 
-    Args:
-        name: see `Chart`.
-        title: title of a few words.
-        caption: description of a sentence or two, with the units of the axes.
-        source: the files that the numbers come from.
-        rerun: the command that makes these files.
-        spec: of `curves`, `ranked` or `heat`.
+    The caption, a sentence or two with the units of the axes, gets the ``source``, the files that have the numbers, and
+    ``rerun``, the command that makes them.
     """
     return Chart(name, title, f"{caption} From {source}; made again by: {rerun}", spec) if spec else None
 
@@ -179,18 +155,12 @@ def curves(
     joined: bool = True,
     level: float | None = None,
 ) -> Spec | None:
-    """Draw lines, or points that are not joined, with intervals where rows have them; None without rows.
+    """Draw lines, or points that are not ``joined``, with intervals where rows have them; None without rows.
 
-    Args:
-        rows: x and y, low and high (interval of y), series (colour), dash (dashes), panel (panels below each other).
-        x: title of the horizontal axis.
-        y: title of the vertical axis.
-        template: linear, or calibration with its diagonal.
-        order: all series that charts share, so that one has the same colour in each.
-        x_scale: Vega-Lite scale of the horizontal axis.
-        y_scale: Vega-Lite scale of the vertical axis.
-        joined: whether points of a series are joined.
-        level: y of a dashed line.
+    Rows have x and y, low and high (interval of y), series (colour), dash (dashes), panel (panels below each other).
+    ``x`` and ``y`` are titles of the axes, the scales Vega-Lite's; the template is linear, or calibration with its
+    diagonal. Charts that share series name them all in ``order``, so that one has the same colour in each. ``level`` is
+    that of a dashed line.
     """
     rows = [row for row in finite(rows) if row["x"] is not None]
     if not rows:
@@ -212,22 +182,9 @@ def curves(
 
 
 def ranked(
-    rows: Rows,
-    x: str,
-    *,
-    order: Sequence[str] = (),
-    scale: Mapping[str, Any] | None = None,
-    level: float | None = None,
+    rows: Rows, x: str, *, order: Sequence[str] = (), scale: Mapping[str, Any] | None = None, level: float | None = None
 ) -> Spec | None:
-    """Draw points with intervals, one row a name, the first on top; None without rows.
-
-    Args:
-        rows: name, value, low and high, series (colour), panel.
-        x: title of the horizontal axis.
-        order: see `curves`.
-        scale: Vega-Lite scale of the horizontal axis.
-        level: value of a dashed line.
-    """
+    """Draw points with intervals by name, the first on top, of rows with name, value, low, high, series and panel."""
     if not rows:
         return None
     series = len(_unique(rows, "series"))
@@ -246,14 +203,7 @@ def ranked(
 
 
 def heat(rows: Rows, x: str, y: str, columns: int = 2) -> Spec | None:
-    """Draw tables of counts in shades of blue, one for each panel; None without rows.
-
-    Args:
-        rows: panel, label (row), chosen (column), count and share_of_label (shade).
-        x: title of the columns.
-        y: title of the rows.
-        columns: tables side by side.
-    """
+    """Draw counts in shades of blue by panel, of rows with panel, label, chosen, count, share_of_label (shade)."""
     if not rows:
         return None
     spec = _filled("heat", rows, x, y, (), X="chosen", Y="label")
@@ -295,16 +245,9 @@ def interactive(one: Chart) -> str:
 
 def _filled(template: str, rows: Rows, x: str, y: str | None, order: Sequence[str], **more: Any) -> Spec:
     """Return a template with its anchors replaced by values."""
-    values: dict[str, Any] = {
-        "DATA": finite(rows),
-        "X": "x",
-        "Y": "y",
-        "X_LABEL": x or None,
-        "Y_LABEL": y or None,
-        "TITLE": "",
-    }
+    values: dict[str, Any] = {"DATA": finite(rows), "X": "x", "Y": "y", "X_LABEL": x or None, "Y_LABEL": y or None}
     values |= {"COLOR": _names(rows, "series", {"value": "var(--line-1)"}, order), "ZOOM_AND_PAN": ZOOM}
-    values |= {"PLOT_WIDTH": WIDTH} | more
+    values |= {"TITLE": "", "PLOT_WIDTH": WIDTH} | more
 
     def fill(part: Any) -> Any:
         if isinstance(part, dict):
@@ -381,15 +324,7 @@ def drawn() -> dict[str, str]:
 
 
 def charts(system: str, folder: Path = Path()) -> list[Chart]:
-    """Return the charts of a system in the checkout ``folder``, without those that lack their files.
-
-    Args:
-        system: its name or its word; one without charts has none.
-        folder: folder with artifacts/, docs/ and params.yaml.
-
-    Raises:
-        ZugwerkError: the system is unknown, or a file is damaged.
-    """
+    """Return the charts of a system, by name or word, that have files. Raises ZugwerkError: unknown, or damaged."""
     known = systems().get(drawn().get(system, system))
     if known is None:
         raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(drawn())}")
@@ -399,11 +334,7 @@ def charts(system: str, folder: Path = Path()) -> list[Chart]:
 
 
 def main(*options: str) -> None:
-    """Write the charts that have their files as SVG and PNG.
-
-    Raises:
-        ZugwerkError: the data file of a chart is damaged.
-    """
+    """Write the charts that have their files as SVG and PNG."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(drawn())}; all by default")
     parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")

@@ -34,8 +34,7 @@ SIDES: dict[GameName, tuple[Side, Side]] = {
     "amazons": ("White", "Black"),
     "gomoku": ("Black", "White"),
     "go": ("Black", "White"),
-}
-"""Names of the first and second side."""
+}  # Names of the first and second side
 
 
 class Candidate(Params):
@@ -100,11 +99,7 @@ def write_examples(path: Path | str, examples: Iterable[Example]) -> None:
 
 
 def read_examples(path: Path | str) -> list[Example]:
-    """Read the file that `write_examples` writes.
-
-    Raises:
-        ZugwerkError: the file is missing or has another form; the message names the file and the key.
-    """
+    """Read the file that `write_examples` writes. Raises ZugwerkError: missing, or of another form, by key."""
     found = read_json(path)
     if not isinstance(found, list):
         raise ZugwerkError(f"{path}: expected a list of examples; `dvc repro -f report_positions` makes it again")
@@ -152,11 +147,7 @@ PLAYED_BY = {"engine": "played by engines", "littlegolem": "from LittleGolem", "
 
 
 def draw_game(records: Sequence[GameRecord], plies: int, rng: np.random.Generator, missing: str) -> GameRecord:
-    """Return a random game of more than ``plies`` plies; if none is so long, the first of the longest games.
-
-    Raises:
-        ZugwerkError: no game has a turn; the message is ``missing``.
-    """
+    """Return a random game of more than ``plies`` plies, else the longest. Raises ZugwerkError: ``missing``."""
     longest = max(records, key=lambda record: len(record.actions), default=None)
     if longest is None or not longest.actions:
         raise ZugwerkError(missing)
@@ -175,22 +166,14 @@ def between(records: Iterable[GameRecord], a: str, b: str) -> list[GameRecord]:
 
 
 def check_name(key: str, name: str, mapping: str) -> None:
-    """Check that a name that a key of ``report_positions`` has is one of a mapping in params.yaml.
-
-    Raises:
-        ZugwerkError: lists the names that there are.
-    """
+    """Raise a ZugwerkError unless a name that a key of ``report_positions`` has is one of a mapping in params.yaml."""
     known = at(read_tree(), mapping) or {}  # which names there are; one of them is read
     if name not in known:
         raise ZugwerkError(f"params.yaml: report_positions.{key}: no {name!r}; there are: {', '.join(known)}")
 
 
 def check_model(path: Path, stage: str) -> Path:
-    """Return the path of a model after a check that it exists.
-
-    Raises:
-        ZugwerkError: the file is missing.
-    """
+    """Return the path of a model after a check that it exists. Raises ZugwerkError: the file is missing."""
     if not path.is_file():
         raise ZugwerkError(f"{path}: no such model; `dvc repro {stage}` makes it")
     return path

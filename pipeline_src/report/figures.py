@@ -36,8 +36,6 @@ from pipeline_src.project.profile import LAPTOP, PROFILES, own_values
 from pipeline_src.project.systems import Counted, Figure, Words, systems
 
 # All systems and their headline figures, as they declare them (`project.systems`).
-
-
 SYSTEMS = systems()
 REGISTRY = {name: system.figures for name, system in SYSTEMS.items()}
 REPORTS = OUTPUTS / "reports"
@@ -52,11 +50,7 @@ class Origin(NamedTuple):
 
 
 def origin(report: Path, params: Mapping[str, Any]) -> Origin:
-    """Return what made a report, or a file of times of the same stage; ``params`` are those of params.yaml.
-
-    Raises:
-        ZugwerkError: the report is damaged.
-    """
+    """Return what made a report, or a file of times of its stage. Raises ZugwerkError: the report is damaged."""
     report = Path(str(report).replace(".timings.json", ".json"))
     about = at(read_json(report), MADE_BY, {}) if report.is_file() else {}
     values = about.get("params", {})
@@ -79,22 +73,20 @@ def _as_json(value: Any) -> Any:
 
 # The code and the machine of a run.
 
-
 CODE = ("dvc.yaml", "pipeline_src", "spiders")  # Code that determines the figures
 
 
 def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
     """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
+
+    def git(*command: str) -> str:
+        return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
+
     try:
-        head = _git(folder, "rev-parse", "--short=10", "HEAD").strip()
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
+        head = git("rev-parse", "--short=10", "HEAD").strip()
+        return head + "+" * bool(git("status", "--porcelain", "--untracked-files=no", "--", *files))
     except (OSError, subprocess.CalledProcessError):
         return None
-    return head + "+" * bool(changed)
-
-
-def _git(folder: Path, *command: str) -> str:
-    return subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603, S607
 
 
 GPUS = Path("/proc/driver/nvidia/gpus")  # Has a folder for each GPU of NVIDIA
@@ -137,11 +129,7 @@ Row = dict[str, Any]
 
 
 def system_measurements(folder: Path, system: str) -> Row:
-    """Return the file of a system; empty if it has none.
-
-    Raises:
-        ZugwerkError: the file is damaged.
-    """
+    """Return the file of a system; empty if it has none. Raises ZugwerkError: the file is damaged."""
     path = folder / FOLDER / f"{system}.json"
     found = _read(path) if path.exists() else {}
     if not isinstance(found, dict):
@@ -172,11 +160,7 @@ def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
 
 
 def _read(path: Path) -> Any:
-    """Return the JSON value in a file that git has, and no stage makes.
-
-    Raises:
-        ZugwerkError: it is not JSON.
-    """
+    """Return the JSON value in a file that git has, and no stage makes. Raises ZugwerkError: it is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -184,7 +168,6 @@ def _read(path: Path) -> Any:
 
 
 # Times of Gomoku's generations. They are not among the metrics, since they differ from run to run.
-
 
 GENERATIONS = REPORTS / "gomoku/generations"
 
@@ -198,11 +181,7 @@ class GenerationTime(NamedTuple):
 
 
 def read_times(folder: Path = Path()) -> list[GenerationTime]:
-    """Return the times of the generations in params.yaml; empty if one has no timings yet.
-
-    Raises:
-        ZugwerkError: a file is damaged.
-    """
+    """Return the times of the generations; empty if one has none yet. Raises ZugwerkError: a file is damaged."""
     later = read_tree(folder / PARAMS_FILE).get("gomoku_generations")
     if later is None:
         return []
@@ -223,12 +202,10 @@ def read_times(folder: Path = Path()) -> list[GenerationTime]:
 def timed_figures(folder: Path = Path()) -> dict[str, float]:
     """Return ``train_hours`` of all phases of all generations, and ``self_play_games_per_hour`` of self-play."""
     times = read_times(folder)
-    if not times:
-        return {}
     seconds = sum(sum(one.seconds.values()) for one in times)
-    self_play = sum(one.seconds["self_play"] for one in times)
-    games = sum(one.games for one in times)
-    return {"train_hours": seconds / 3600, "self_play_games_per_hour": 3600 * games / max(self_play, 1e-9)}
+    self_play, games = sum(one.seconds["self_play"] for one in times), sum(one.games for one in times)
+    found = {"train_hours": seconds / 3600, "self_play_games_per_hour": 3600 * games / max(self_play, 1e-9)}
+    return found if times else {}
 
 
 KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command", "player", "code")
@@ -247,11 +224,8 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
     other params), the name of a profile for a committed run at that profile (with `COMMITTED` behind it, if the graph's
     own has that name), else `MEASURED`.
     ``others`` has the rows of all measurements but the first. Unknown fields are null: a figure that is not measured
-    yet has only words, unit, published value and command.
-
-    Args:
-        folder: a checkout, or a copy of its metrics, measurements and params.yaml.
-        run: whether to read the last run; otherwise only committed files, which are the same in every checkout.
+    yet has only words, unit, published value and command. Without ``run`` only committed files are read, which are the
+    same in every checkout.
 
     Raises:
         ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
@@ -263,18 +237,16 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
         own = system_measurements(folder, system)
         found[system] = {}
         for name, figure in rows.items():
-            graph = _from_graph(figure, folder, params, times) if run else {"value": None, "command": _command(figure)}
+            graph = _from_graph(figure, folder, params, times) if run else {"value": None}
             label = "" if graph["value"] is None else graph["profile"] or OTHER_PARAMS
-            remake = {"command": graph["command"] or f"make measure-{system}"}
-            rest = [
-                _row(
-                    figure, remake | {"profile": profile} | tree[system][name], profile + COMMITTED * (profile == label)
-                )
-                for profile, tree in profiles.items()
-                if name in tree.get(system, {})
-            ]
+            remake = {"command": f"dvc repro {figure.stage}" if figure.stage else f"make measure-{system}"}
+            rest = []
+            for profile, tree in profiles.items():
+                if kept := tree.get(system, {}).get(name):
+                    again = profile + COMMITTED * (profile == label)
+                    rest.append(_row(figure, remake | {"profile": profile} | kept, again))
             if label:
-                rest.append(_row(figure, graph, label, "graph"))
+                rest.append(_row(figure, remake | graph, label, "graph"))
             if name in own:
                 rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"))))
             committed = profiles.get(LAPTOP, {}).get(system, {}).get(name, {})
@@ -319,11 +291,6 @@ def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Ro
     }
 
 
-def _command(figure: Figure) -> str:
-    """Return how the graph makes a figure; empty if no stage does."""
-    return f"dvc repro {figure.stage}" if figure.stage else ""
-
-
 def _from_graph(figure: Figure, folder: Path, params: Row, times: dict[str, float]) -> Row:
     """Return a figure from the metrics; ``value`` is None if they lack it or the words do not fit the params."""
     file, key = metric_of(figure, params)
@@ -334,7 +301,7 @@ def _from_graph(figure: Figure, folder: Path, params: Row, times: dict[str, floa
     made = origin(path, params)
     named = {key: at(params, key) for key in PLACE.findall(figure.path)} if made.values else {}
     made_with = tree_of(named | made.values)
-    about = {"command": _command(figure), "code": made.code}
+    about: Row = {"code": made.code}
     if found is None or any(at(made_with, key) not in (None, value) for key, value in figure.named.items()):
         return {"value": None} | about
     estimate = found if isinstance(found, dict) else {"value": found}
@@ -349,10 +316,7 @@ PLACE = re.compile(r"\{([\w.]+)\}")  # Of a value of params.yaml in `Figure.path
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
-    """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file.
-
-    For times of all generations it is the report of the last one.
-    """
+    """Return the file of metrics or times that has a figure (the last report for all generations), and its key."""
     if figure.timing:
         return f"{GENERATIONS}/{len(params.get('gomoku_generations', ())) + 1:02d}.json", ""
     file = PLACE.sub(lambda key: str(at(params, key[1])), figure.path or figure.times)
@@ -407,14 +371,11 @@ IN_NAMES = " " + "".join(sorted(set(string.punctuation) - {"/", "%"}))  # Signs 
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:
-    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``.
+    """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``; also count them.
 
     Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``, and where it lacks a key
     ``<profile>,~<key>.json``; a slash in a value is ``%2F``. Figures in the file that the graph has not made at this
     profile stay, so that the systems of a night can be made, and kept, one by one.
-
-    Returns:
-        The file, and the number of figures that the graph has.
 
     Raises:
         ZugwerkError: params.yaml departs from the profile in more keys than a name holds, or nothing was made at it; a
@@ -423,10 +384,8 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
     profile = str(read_tree(folder / PARAMS_FILE)["profile"])
     own = {key: value for key, value in own_values(folder).items() if key.split(".")[0].strip("~") not in NO_RESULTS}
     if len(own) > MOST_OWN:
-        raise ZugwerkError(
-            f"{folder / PARAMS_FILE}: {', '.join(own)}: not the values of the profile {profile}; a file of their own "
-            f"below {PROFILES} makes them a profile"
-        )
+        what = f"not the values of the profile {profile}; a file of their own below {PROFILES} makes them a profile"
+        raise ZugwerkError(f"{folder / PARAMS_FILE}: {', '.join(own)}: {what}")
     changes = [key if key.startswith("~") else f"{key}={value}" for key, value in own.items()]
     label = ",".join([profile, *(quote(change, IN_NAMES) for change in changes)])
     run = " ".join(["dvc exp run", *(f"-S {shlex.quote(change)}" for change in changes)]) if changes else "dvc repro"

@@ -19,11 +19,7 @@ REPORTS = Path("artifacts/reports")
 
 
 def main(*options: str) -> None:
-    """Read the command line, pick the figures, write.
-
-    Raises:
-        ZugwerkError: bad params, or a report is damaged.
-    """
+    """Read the command line, pick the figures, write. Raises ZugwerkError: bad params, or a report is damaged."""
     names = {system.word: name for name, system in SYSTEMS.items() if system.metrics}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--system", required=True, choices=sorted(names), help="folder below artifacts/reports")

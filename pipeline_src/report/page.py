@@ -40,9 +40,8 @@ from pipeline_src.report.figures import (
     with_unit,
 )
 
+
 # Tables of the registry's figures, published and ours, as texts.
-
-
 class Line(NamedTuple):
     """One line of a table; ``-`` is an empty cell."""
 
@@ -62,10 +61,7 @@ class Line(NamedTuple):
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
-    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements.
-
-    The committed run of a profile is left out where the checkout's own has the same value.
-    """
+    """Return a line for each figure and further measurement, but not for committed values equal to the checkout's."""
     found = []
     for row in rows.values():
         found.append(line(row))
@@ -77,12 +73,8 @@ def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
 
 def most_common_origins(table: list[Line]) -> dict[str, str]:
     """Return the most common ``where`` of each way of measuring, which the lines of the table then omit."""
-    found = {}
-    for made in ("graph", "measured"):
-        origins = Counter(one.where for one in table if one.made == made and one.where)
-        if origins:
-            found[made] = origins.most_common(1)[0][0]
-    return found
+    origins = {made: Counter(one.where for one in table if one.made == made and one.where) for made in MADE}
+    return {made: counts.most_common(1)[0][0] for made, counts in origins.items() if counts}
 
 
 def line(row: dict[str, Any], below: bool = False) -> Line:
@@ -110,6 +102,7 @@ def line(row: dict[str, Any], below: bool = False) -> Line:
 
 
 Row = dict[str, Any]
+MADE = ("graph", "measured")
 NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
 
 
@@ -126,17 +119,10 @@ class Verdict(NamedTuple):
 
 
 def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
-    """Return the verdict on each published system, from `figures.figures`.
-
-    Args:
-        found: all figures.
-        profile: profile of the committed run that is shown if the graph has not run.
-    """
+    """Return the verdict on each system; without a run of the graph the committed run of ``profile`` is shown."""
     told = []
-    for name, system in SYSTEMS.items():
-        if system.claim is None:
-            continue
-        claim, rows = system.claim, found[name]
+    for name, claim in ((name, system.claim) for name, system in SYSTEMS.items() if system.claim):
+        rows = found[name]
         row = rows[claim.figure]
         run = made = of_the_graph(row, profile)
         if run is None and claim.run:
@@ -225,22 +211,15 @@ class BoardExample:
 
 
 def examples(folder: Path = Path()) -> list[BoardExample]:
-    """Return the examples of a project's folder, in the order of the file.
-
-    Raises:
-        ZugwerkError: the stage report_positions has not run, or its file has another form; the message names the file.
-    """
+    """Return the examples of a project's folder, in its order. Raises ZugwerkError: no file, or another form."""
     path, made = folder / POSITIONS, []
     for example in read_examples(path):
         try:
             pictures = tuple(picture(example.game, panel) for panel in example.panels)
         except ZugwerkError as error:
             raise ZugwerkError(f"{path}: {example.name}: {error}; `dvc repro -f report_positions`") from None
-        made.append(
-            BoardExample(
-                example.system, example.name, example.title, example.caption, pictures, numbered(example.moves)
-            )
-        )
+        about = (example.system, example.name, example.title, example.caption)
+        made.append(BoardExample(*about, pictures, numbered(example.moves)))
     return made
 
 
@@ -250,11 +229,7 @@ def numbered(moves: tuple[str, ...]) -> str:
 
 
 def picture(game: GameName, panel: Panel) -> Picture:
-    """Return the picture of one board.
-
-    Raises:
-        ZugwerkError: the board has an unknown letter, or lacks a named square.
-    """
+    """Return the picture of one board. Raises ZugwerkError: it has an unknown letter, or lacks a named square."""
     win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
     kind = SquaresPicture if game == "amazons" else BoardPicture
     drawn = kind(len(panel.board), FILES[game], star_points(len(panel.board)) if game == "go" else ())
@@ -307,11 +282,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
-    """Write index.html to the folder ``target``, from the files of the checkout ``folder``.
-
-    Raises:
-        ZugwerkError: a metrics file, params.yaml, or a table of a chart is damaged.
-    """
+    """Write index.html to ``target``, from the checkout ``folder``. Raises ZugwerkError: a damaged file."""
     with written_aside(target / "index.html") as aside:
         aside.write_text(html(figures(folder), folder), encoding="utf-8")
 
@@ -326,14 +297,8 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
     tables = {name: lines(found[name]) for name in SYSTEMS}
     boards = examples(folder) if (folder / POSITIONS).exists() else []

@@ -75,17 +75,11 @@ def test_comments_docstrings_and_blank_lines_do_not_count(old, new):
         ("import os", "import re"),
         ('    text = """', '    text = b"""'),
         ('"""What it does,\n\n    in lines."""', '"""Doc."""; a += 1'),
-        ("    return text", "        return text"),
     ],
 )
 def test_other_code_changes_count(old, new):
     assert old in TEXT
-    changed = TEXT.replace(old, new)
-    if old != "    return text":
-        assert read_source(changed).digest != read_source(TEXT).digest
-    else:
-        with pytest.raises(IndentationError):
-            read_source(changed)
+    assert read_source(TEXT.replace(old, new)).digest != read_source(TEXT).digest
 
 
 def test_docstring_on_a_line_with_code_is_removed_alone():
@@ -120,13 +114,9 @@ def test_the_digest_is_that_of_the_closure_alone(tree):
     assert tree(b="x = 1").digest("pipeline_src.a") == before
     assert tree(**{"rules/__init__": "z = 1"}).digest("pipeline_src.a") == before
     assert tree(__init__="version = 2").digest("pipeline_src.a") == before  # changes no output
-
-
-def test_package_init_counts_for_its_modules(tree):
-    found = tree(a="import pipeline_src.rules.moves", **{"rules/moves": "x = 1"})
-    before = found.digest("pipeline_src.a")
+    inner = tree(a="import pipeline_src.rules.moves", **{"rules/moves": "x = 1"}).digest("pipeline_src.a")
     after = tree(**{"rules/__init__": "import pipeline_src.rules.kernels", "rules/kernels": ""})
-    assert after.digest("pipeline_src.a") != before
+    assert after.digest("pipeline_src.a") != inner
 
 
 def test_the_memo_changes_nothing_and_may_be_damaged(tree, tmp_path):
@@ -171,11 +161,6 @@ def elsewhere(tmp_path, monkeypatch):
     code._own_folder.cache_clear()
 
 
-def test_the_cache_is_made_for_this_user_alone(elsewhere):
-    assert cache_root() == elsewhere / "cache"
-    assert (elsewhere / "cache").stat().st_mode & 0o777 == 0o700
-
-
 @pytest.mark.parametrize("mode", [0o777, 0o757, 0o1777])
 def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     """What lies there would be unpickled and run."""
@@ -183,10 +168,8 @@ def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
     (elsewhere / "cache").chmod(mode)
     spare = elsewhere / "spare" / f"zugwerk-{os.getuid()}"
     assert [cache_root(), cache_root()] == [spare, spare]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{elsewhere}/cache: another user may write there, so the cache is in {spare}; "
-        "correct that, or set ZUGWERK_CACHE to a permanent folder"
-    ]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith(f"{elsewhere}/cache: another user may write there, so the cache is in {spare}; ")
     spare.chmod(0o777)
     own = cache_root()
     assert own.parent == elsewhere / "spare"
@@ -235,9 +218,10 @@ def test_temporary_home_is_private(homeless):
     assert home().stat().st_mode & 0o777 == 0o700
 
 
-def test_chosen_cache_needs_no_home(homeless, elsewhere, caplog, monkeypatch):
+def test_chosen_cache_needs_no_home_and_is_this_users_alone(homeless, elsewhere, caplog, monkeypatch):
     monkeypatch.setenv("ZUGWERK_CACHE", str(elsewhere / "cache"))
     assert cache_root() == elsewhere / "cache"
+    assert (elsewhere / "cache").stat().st_mode & 0o777 == 0o700
     assert not caplog.records
 
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,18 +33,18 @@ from tests.toy_checkout import add_remote, add_stage, all_end, holds_lock, is_go
 
 
 @pytest.fixture
-def lines() -> list[str]:
+def lines():
     """Those that commands of the test have written."""
     return []
 
 
 @pytest.fixture
-def children() -> Iterator[Children]:
+def children():
     with Children() as some:
         yield some
 
 
-def test_reports_result_of_a_target_and_streams_its_lines(checkout: Path, lines: list[str], children: Children) -> None:
+def test_reports_result_of_a_target_and_streams_its_lines(checkout, lines, children):
     assert repro("toy_crawl", checkout, lines.append, children) == "ran"
     assert "crawled" in lines
     assert repro("toy_crawl", checkout, lines.append, children) == "up to date"
@@ -55,7 +54,7 @@ def test_reports_result_of_a_target_and_streams_its_lines(checkout: Path, lines:
 
 
 @pytest.mark.slow
-def test_outputs_in_the_run_cache_are_restored(checkout: Path, lines: list[str], children: Children) -> None:
+def test_outputs_in_the_run_cache_are_restored(checkout, lines, children):
     (checkout / "dvc.yaml").write_text(
         "stages:\n  toy_copy:\n    cmd: cp in.txt out.txt\n    deps: [in.txt]\n    outs: [out.txt]\n"
     )
@@ -67,14 +66,8 @@ def test_outputs_in_the_run_cache_are_restored(checkout: Path, lines: list[str],
     assert (checkout / "out.txt").read_text() == "1"
 
 
-def test_stage_gets_its_number_of_workers(checkout: Path, lines: list[str], children: Children) -> None:
-    add_stage(checkout, "toy_tell", 'echo "workers $ZUGWERK_WORKERS"')
-    repro("toy_tell", checkout, lines.append, children, workers=3)
-    assert "workers 3" in lines
-
-
 @pytest.mark.slow
-def test_status_sees_code_edited_since_last_run(checkout: Path, lines: list[str], children: Children) -> None:
+def test_status_sees_code_edited_since_last_run(checkout, lines, children):
     """As in the real graph, the digests are an output of stage `code`, of which the others read a key each."""
     (checkout / "dvc.yaml").write_text(
         "stages:\n"
@@ -105,7 +98,7 @@ def test_status_sees_code_edited_since_last_run(checkout: Path, lines: list[str]
         status([], checkout, lines.append)
 
 
-def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], children: Children) -> None:
+def test_a_failing_stage_shows_its_last_lines(checkout, lines, children):
     (checkout / "fails.py").write_text("for n in range(50): print('line', n)\nraise SystemExit('no such game')")
     add_stage(checkout, "toy_fails", "python fails.py")
     with pytest.raises(DvcFailedError, match=r"toy_fails` failed(.|\n)*line 49\n  no such game\n") as failure:
@@ -114,7 +107,7 @@ def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], 
     assert "line 0" in lines
 
 
-def test_missing_dependency_without_stage_is_named(checkout: Path, lines: list[str], children: Children) -> None:
+def test_missing_dependency_without_stage_is_named(checkout, lines, children):
     (checkout / "dvc.yaml").write_text(
         "stages:\n  toy_crawl:\n    cmd: cp -r raw/toy/live out\n    deps: [raw/toy/live]\n    outs: [out]\n"
     )
@@ -122,21 +115,14 @@ def test_missing_dependency_without_stage_is_named(checkout: Path, lines: list[s
         repro("toy_crawl", checkout, lines.append, children)
 
 
-def test_an_unknown_target_is_an_error_of_dvc(checkout: Path, lines: list[str], children: Children) -> None:
-    with pytest.raises(DvcFailedError, match="toy_unknown"):
-        repro("toy_unknown", checkout, lines.append, children)
-
-
-def test_words_of_dvc_that_are_unknown_are_an_error(
-    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_of_dvc_that_are_unknown_are_an_error(checkout, lines, children, monkeypatch):
     monkeypatch.setattr(dvc_run, "run_dvc", lambda *_, **__: None)
     with pytest.raises(DvcFailedError, match="`dvc repro toy_crawl` did not say whether the stage ran"):
         repro("toy_crawl", checkout, lines.append, children)
 
 
 @pytest.mark.slow
-def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], children: Children) -> None:
+def test_pushes_the_outputs_of_its_targets(checkout, lines, children):
     remote = add_remote(checkout)
     repro("toy_crawl", checkout, lines.append, children)
     repro("toy_save", checkout, lines.append, children)
@@ -148,7 +134,7 @@ def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], chi
 
 
 @pytest.mark.slow
-def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str], children: Children) -> None:
+def test_a_remote_that_takes_nothing_is_an_error(checkout, lines, children):
     add_remote(checkout).write_text("no folder")
     repro("toy_save", checkout, lines.append, children)
     with pytest.raises(DvcFailedError, match=r"`dvc --wait-for-lock push` failed(.|\n)*(?i:not a directory|exists)"):
@@ -156,13 +142,11 @@ def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str
 
 
 @pytest.mark.slow
-def test_the_time_limit_ends_the_whole_family(
-    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_time_limit_ends_the_whole_family(checkout, lines, children, monkeypatch):
     class OnceUp(threading.Timer):
         """Its time passes once the family is up, which is not waited for by the clock."""
 
-        def run(self) -> None:
+        def run(self):
             assert 590 < self.interval <= 600
             wait_for(lambda: is_up(checkout))
             self.function()
@@ -176,17 +160,17 @@ def test_the_time_limit_ends_the_whole_family(
     assert is_gone(checkout)
 
 
-def test_command_runs_with_an_endless_limit(tmp_path: Path, lines: list[str], children: Children) -> None:
+def test_command_runs_with_an_endless_limit(tmp_path, lines, children):
     status, _ = dvc_run.attempt(["this"], tmp_path, lines.append, children, math.inf, {})
     assert (status, lines[0]) == (0, "The Zen of Python, by Tim Peters")
 
 
 @pytest.mark.slow
-def test_exception_ends_whole_process_family_and_next_run_works(checkout: Path, children: Children) -> None:
+def test_exception_ends_whole_process_family_and_next_run_works(checkout, children):
     class Cancelled(BaseException):
         pass
 
-    def cancel(line: str) -> None:
+    def cancel(line):
         if line == "family is up":
             wait_for(lambda: is_up(checkout))
             raise Cancelled
@@ -200,7 +184,7 @@ def test_exception_ends_whole_process_family_and_next_run_works(checkout: Path, 
 
 
 @pytest.mark.slow
-def test_ending_all_ends_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
+def test_ending_all_ends_other_threads_and_starts_no_more(checkout, lines):
     add_stage(checkout, "toy_hang", "python family.py")
     add_stage(checkout, "toy_sleep", "echo asleep && sleep 600")
     with all_end(checkout), Children() as children:
@@ -214,7 +198,7 @@ def test_ending_all_ends_other_threads_and_starts_no_more(checkout: Path, lines:
 
 
 @pytest.mark.slow
-def test_sigkill_of_the_owner_leaves_nothing(checkout: Path) -> None:
+def test_sigkill_of_the_owner_leaves_nothing(checkout):
     add_stage(checkout, "toy_hang", "python family.py stubborn")
     with owner_of("toy_hang", checkout, limit_s=60) as owner:
         wait_for(lambda: is_up(checkout))
@@ -226,7 +210,7 @@ def test_sigkill_of_the_owner_leaves_nothing(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sigkill_of_the_supervisor_still_ends_at_the_limit(checkout: Path) -> None:
+def test_sigkill_of_the_supervisor_still_ends_at_the_limit(checkout):
     add_stage(checkout, "toy_hang", "touch begun && sleep 600")
     with owner_of("toy_hang", checkout, limit_s=600, timer=FIRST_KILLED) as owner:
         wait_for((checkout / "begun").exists)
@@ -247,12 +231,11 @@ class Timer(threading.Timer):
             time.sleep(0.05)
         self.function()
 dvc_run.threading = SimpleNamespace(**(vars(threading) | dict(Timer=Timer)))
-"""
-"""The time passes once the test says so."""
+"""  # The time passes once the test says so
 
 
 @contextmanager
-def owner_of(target: str, checkout: Path, limit_s: float, timer: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def owner_of(target, checkout, limit_s, timer=""):
     """A process of its own that calls `repro`."""
     program = f"""{timer.format(killed=str(checkout / "killed"))}
 from pathlib import Path
@@ -268,10 +251,8 @@ repro({target!r}, Path({str(checkout)!r}), str, Children(), limit_s={limit_s})
 
 
 @pytest.mark.slow
-def test_waits_while_another_process_holds_the_output(
-    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def hear(line: str) -> None:
+def test_waits_while_another_process_holds_the_output(checkout, lines, children, monkeypatch):
+    def hear(line):
         lines.append(line)
         if "another DVC process is at work" in line:
             (checkout / "released").touch()
@@ -286,7 +267,7 @@ def test_waits_while_another_process_holds_the_output(
 
 
 @contextmanager
-def holding_pages(checkout: Path) -> Iterator[None]:
+def holding_pages(checkout):
     """Another DVC process is in the middle of the crawl until it is released, or the block has ended."""
     text = (checkout / "dvc.yaml").read_text()
     (checkout / "dvc.yaml").write_text(text.replace("echo crawled", "until test -e released; do sleep 0.1; done"))

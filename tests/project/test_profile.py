@@ -33,13 +33,15 @@ OWN = (
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "params.yaml").write_text(LAPTOP)
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles" / "laptop.yaml").write_text(LAPTOP)
-    (tmp_path / "profiles" / "paper.yaml").write_text("train: {epochs: 50}\n")
-    (tmp_path / "profiles" / "smoke.yaml").write_text("train: {epochs: 1}\n")
-    (tmp_path / "profiles" / "wrong.yaml").write_text("train: {epoch: 1}\n")
-    return tmp_path
+    return made(tmp_path, LAPTOP, paper="train: {epochs: 50}", smoke="train: {epochs: 1}", wrong="train: {epoch: 1}")
+
+
+def made(folder, laptop, **profiles):
+    (folder / "params.yaml").write_text(laptop)
+    (folder / "profiles").mkdir()
+    for name, text in {"laptop": laptop, **profiles}.items():
+        (folder / "profiles" / f"{name}.yaml").write_text(text)
+    return folder
 
 
 def edit(project, *changes):
@@ -62,20 +64,12 @@ def test_differences_are_merged_and_comments_stay(project):
 
 
 def test_switching_profiles_restores_the_laptop(project):
-    switch_profile("paper", project)
-    switch_profile("smoke", project)
-    assert read_params(project)["train"] == {"epochs": 1, "width": 0.25}
+    (project / "profiles" / "wide.yaml").write_text("train: {width: 1.0}\n")
+    for name, train in (("paper", (50, 0.25)), ("smoke", (1, 0.25)), ("wide", (3, 1.0))):
+        switch_profile(name, project)
+        assert tuple(read_params(project)["train"].values()) == train
     switch_profile("laptop", project)
     assert (project / "params.yaml").read_text() == LAPTOP
-
-
-def test_edits_of_the_laptop_are_kept(project):
-    edited = LAPTOP.replace("seed: 1", "seed: 2")
-    (project / "params.yaml").write_text(edited)
-    switch_profile("laptop", project)
-    assert (project / "params.yaml").read_text() == edited
-    switch_profile("smoke", project)
-    assert read_params(project)["seed"] == 2
 
 
 @pytest.mark.parametrize("way", [["laptop"], ["smoke", "laptop"], ["smoke", "smoke", "paper", "laptop"]])
@@ -92,35 +86,18 @@ def test_keys_outside_profiles_keep_the_users_values(project, way):
     assert (project / "params.yaml").read_text() == OWN.replace("me@", "you@").replace("seed: 1", "seed: 5")
 
 
-def test_keys_of_the_former_profile_get_the_laptop_s_values(project):
-    (project / "profiles" / "wide.yaml").write_text("train: {width: 1.0}\n")
-    switch_profile("paper", project)
-    switch_profile("wide", project)
-    assert read_params(project)["train"] == {"epochs": 3, "width": 1.0}
-
-
 def test_replaced_values_of_the_user_are_reported(project):
-    edit(project, ("epochs: 3", "epochs: 7"), ("width: 0.25", "width: 0.5"))
-    said = switch_profile("smoke", project).splitlines()
-    assert said[1:] == ["replaced, a value of your own: train.epochs: 7"]
-    assert read_params(project)["train"] == {"epochs": 1, "width": 0.5}
-    edit(project, ("epochs: 1", "epochs: 2"))
-    said = switch_profile("smoke", project).splitlines()
-    assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
-    edit(project, ("epochs: 1", "epochs: 2"))
-    said = switch_profile("laptop", project).splitlines()
-    assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
-    assert read_params(project)["train"] == {"epochs": 3, "width": 0.5}
+    edit(project, ("width: 0.25", "width: 0.5"))
+    for profile, before, own, after in (("smoke", 3, 7, 1), ("smoke", 1, 2, 1), ("laptop", 1, 2, 3)):
+        edit(project, (f"epochs: {before}", f"epochs: {own}"))
+        said = switch_profile(profile, project).splitlines()
+        assert said[1:] == [f"replaced, a value of your own: train.epochs: {own}"]
+        assert read_params(project)["train"] == {"epochs": after, "width": 0.5}
 
 
 def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
     rows = 'profile: laptop\ngomoku_generations:\n  "02": {before: "01"}\n\nseed: 1\n'
-    (tmp_path / "params.yaml").write_text(rows)
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles" / "laptop.yaml").write_text(rows)
-    (tmp_path / "profiles" / "two.yaml").write_text(
-        'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
-    )
+    made(tmp_path, rows, two='gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n')
     switch_profile("two", tmp_path)
     assert list(read_params(tmp_path)["gomoku_generations"]) == ["02", "03"]
     edit(tmp_path, ("seed: 1", "seed: 2"))

@@ -15,7 +15,8 @@ from pipeline_src.project import params
 from pipeline_src.project.graph import keys_behind, read_graph
 from pipeline_src.project.params import at, read_tree
 from pipeline_src.project.profile import profile_tree
-from pipeline_src.report.figures import KEPT, REGISTRY, figures, metric_of, of_the_graph, origin
+from pipeline_src.report import headlines
+from pipeline_src.report.figures import KEPT, REGISTRY, SYSTEMS, figures, metric_of, of_the_graph, origin
 from tests.layout.imports import ROOT
 from tests.report.project import report
 
@@ -25,6 +26,7 @@ KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "others"
 def test_without_metrics_everything_ours_is_null(tmp_path, monkeypatch):
     write_params(tmp_path)
     monkeypatch.chdir(tmp_path)
+    assert figures()["amazons_engine"]["elo_per_doubling"]["command"] == "make measure-amazons_engine"
     for system, rows in figures().items():
         assert set(rows) == set(REGISTRY[system])
         for row in rows.values():
@@ -133,24 +135,12 @@ def test_descriptions_match_the_committed_params():
 def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
     write_params(tmp_path)
     (tmp_path / "docs/measured").mkdir(parents=True)
-    row = {
-        "value": 0.3,
-        "low": 0.2,
-        "high": 0.4,
-        "n": 50,
-        "profile": "paper",
-        "data": "LittleGolem",
-        "command": "make x",
-    }
-    (tmp_path / "docs/measured/amazons_net.json").write_text(json.dumps({"from_to_top1": row, "games": {"value": 1}}))
-    reports = tmp_path / "artifacts/reports/amazons"
-    reports.mkdir(parents=True)
-    (reports / "samples.json").write_text(json.dumps({"games": 10}))
+    about = {"low": 0.2, "high": 0.4, "n": 50, "profile": "paper", "data": "LittleGolem", "command": "make x"}
+    measured = {"from_to_top1": {"value": 0.3, **about}, "games": {"value": 1}}
+    (tmp_path / "docs/measured/amazons_net.json").write_text(json.dumps(measured))
+    report(tmp_path, "amazons/samples.json", {"games": 10})
     found = figures(tmp_path)["amazons_net"]
-    assert {key: found["from_to_top1"][key] for key in row if key != "value"} == {
-        k: v for k, v in row.items() if k != "value"
-    }
-    assert found["from_to_top1"]["ours"] == 0.3
+    assert {"ours": 0.3, **about}.items() <= found["from_to_top1"].items()
     assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
     assert [row["ours"] for row in found["games"]["others"]] == [1]
 
@@ -183,9 +173,7 @@ def test_own_run_is_first_then_measurement_with_most_games(tmp_path):
     assert row["others"][1]["commit"] == "0123"
     committed = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
     assert [one["label"] for one in (committed, *committed["others"])] == ["measured", "overnight"]
-    own = of_the_graph(row)
-    assert own is not None
-    assert own["ours"] == 0.3
+    assert of_the_graph(row)["ours"] == 0.3
     assert of_the_graph(figures(tmp_path)["joseki"]["games"]) is None
 
 
@@ -206,16 +194,8 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
 @pytest.mark.parametrize(
     ("changes", "best", "models"),
     [
-        (
-            {},
-            "net with solver=200, 64 simulations, from nothing",
-            "bare net, 64 simulations, from nothing",
-        ),
-        (
-            {"headline_options": ""},
-            "bare net, 64 simulations, from nothing",
-            "bare net, 64 simulations, from nothing",
-        ),
+        ({}, "net with solver=200, 64 simulations, from nothing", "bare net, 64 simulations, from nothing"),
+        ({"headline_options": ""}, "bare net, 64 simulations, from nothing", "bare net, 64 simulations, from nothing"),
         (
             {"simulations": 400, "options": "solver=200,chunk=8", "headline_options": ""},
             "net with solver=200, 400 simulations, from nothing",
@@ -240,11 +220,8 @@ def test_player_of_other_params_is_the_one_that_played(tmp_path):
     text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
     (tmp_path / "params.yaml").write_text(text)
     row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
-    assert (row["label"], row["player"], row["data"]) == (
-        "other params",
-        "net with solver=200, 64 simulations, from nothing",
-        "its own games",
-    )
+    said = ["other params", "net with solver=200, 64 simulations, from nothing", "its own games"]
+    assert [row[key] for key in ("label", "player", "data")] == said
 
 
 @pytest.mark.parametrize(
@@ -289,9 +266,7 @@ def test_committed_run_of_same_profile_is_shown_with_own_run(tmp_path):
     clone = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
     assert [one["label"] for one in (clone, *clone["others"])] == ["measured", "laptop"]
     assert of_the_graph(clone) is None
-    kept = of_the_graph(clone, "laptop")
-    assert kept is not None
-    assert kept["ours"] == 0.6
+    assert of_the_graph(clone, "laptop")["ours"] == 0.6
 
 
 def test_times_of_the_last_run_are_not_committed(tmp_path):
@@ -316,13 +291,6 @@ def test_every_figure_names_a_stage_and_its_report():
             assert any(re.fullmatch(pattern, figure.path) for pattern in patterns), name
             checked += 1
     assert checked > 10
-
-
-def test_a_figure_measured_outside_the_graph_has_its_command(tmp_path):
-    write_params(tmp_path)
-    found = figures(tmp_path)["amazons_engine"]["elo_per_doubling"]
-    assert found["ours"] is None
-    assert found["command"] == "make measure-amazons_engine"
 
 
 def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
@@ -455,3 +423,45 @@ def test_headline_figures_have_the_unit_and_interval_of_their_metric(name, figur
     assert unit.startswith(unit_of(name_of(key.split("."))))
     found = at(read_json(REPORTS / file.removeprefix("artifacts/reports/")), key)
     assert isinstance(found, dict) == figure.unit.startswith(ESTIMATED)
+
+
+ESTIMATE = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 90}
+
+
+@pytest.fixture
+def pick(tmp_path, monkeypatch):
+    """Runs the stage for the Amazons' reports; gives what it wrote."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("amazons_match: {loss: soft_argmax}\n")
+
+    def run(reports):
+        for name, content in reports.items():
+            path = tmp_path / "artifacts/reports/amazons" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(content))
+        headlines.main("--system", "amazons")
+        return json.loads((tmp_path / "artifacts/reports/amazons.headlines.json").read_text())["amazons"]
+
+    return run
+
+
+def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
+    nets = {"evaluate/soft_argmax.json": {"nets": {"from_to_top1": ESTIMATE, "value_brier": ESTIMATE}}}
+    other = {"evaluate/cross_entropy.json": {"nets": {"from_to_top1": ESTIMATE | {"value": 0.45}}}}
+    found = pick(nets | other | {"match.json": {"alphabeta": {"score": ESTIMATE | {"n": 10}, "wins": 4}}})
+    assert found == {"from_to_top1": ESTIMATE, "score_vs_alphabeta": ESTIMATE | {"n": 10}, "residual_turn_top1": None}
+
+
+def test_each_system_in_dvc_yaml_has_figures_of_the_graph():
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
+    chosen = {system.word: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
+    assert sorted(stages["report_headlines"]["foreach"]) == sorted(chosen)
+    for name, shown in chosen.values():
+        assert all(REGISTRY[name][figure].path for figure in shown)
+    assert sum(len(shown) for _, shown in chosen.values()) <= 15
+
+
+def test_dvc_shows_the_headlines_and_no_other_report():
+    stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
+    metrics = {name for name, stage in stages.items() if "metrics" in stage.get("do", stage)}
+    assert metrics == {"report_headlines"}

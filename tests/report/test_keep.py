@@ -48,16 +48,11 @@ def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
     assert count == 1
     kept = json.loads(path.read_text())
     row = kept["amazons_net"]["score_vs_random"]
-    assert {key: row[key] for key in ("ours", "low", "high", "n", "command")} == {
-        "ours": 0.9,
-        "low": 0.8,
-        "high": 1.0,
-        "n": 100,
-        "command": "zugwerk profile overnight && dvc repro amazons_match",
-    }
+    command = "zugwerk profile overnight && dvc repro amazons_match"
+    said = {"ours": 0.9, "low": 0.8, "high": 1.0, "n": 100, "player": None, "code": "c0de", "seed": 1}
+    assert (said | {"command": command}).items() <= row.items()
     assert kept["joseki"]["games"]["ours"] == 5
     assert kept["amazons_net"]["games"]["ours"] == 6  # the graph's was made with other params
-    assert {key: row[key] for key in ("player", "code", "seed")} == {"player": None, "code": "c0de", "seed": 1}
     assert labels(night) == ["overnight", "overnight, committed"]
 
 
@@ -75,16 +70,22 @@ def change_loss(night, loss):
     rerun(night, 0.9, amazons_match={"loss": loss})
 
 
-def test_run_with_changed_values_is_kept_separately(night):
+@pytest.mark.parametrize(
+    ("loss", "name", "option"),
+    [
+        ("z", "amazons_match.loss=z", "amazons_match.loss=z"),
+        ("50% of my/loss", "amazons_match.loss=50%25 of my%2Floss", "'amazons_match.loss=50% of my/loss'"),
+    ],
+)
+def test_run_with_changed_values_is_kept_separately(night, loss, name, option):
     keep(night)
     before = (night / "docs/measured/overnight.json").read_text()
-    change_loss(night, "z")
-    path, count = keep(night)
-    assert (path.name, count) == ("overnight,amazons_match.loss=z.json", 1)
+    change_loss(night, loss)
+    assert keep(night) == (night / f"docs/measured/overnight,{name}.json", 1)
     assert (night / "docs/measured/overnight.json").read_text() == before
-    row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
-    assert row["command"] == "zugwerk profile overnight && dvc exp run -S amazons_match.loss=z amazons_match"
-    assert {"overnight", "overnight,amazons_match.loss=z"} <= {*labels(night)}
+    row = json.loads((night / f"docs/measured/overnight,{name}.json").read_text())["amazons_net"]["score_vs_random"]
+    assert row["command"] == f"zugwerk profile overnight && dvc exp run -S {option} amazons_match"
+    assert {"overnight", f"overnight,{name}"} <= {*labels(night)}
 
 
 def test_run_with_many_changed_values_needs_its_own_profile(night):
@@ -96,23 +97,11 @@ def test_run_with_many_changed_values_needs_its_own_profile(night):
 
 def test_run_without_a_key_of_the_profile_is_kept_separately(night):
     params = night / "params.yaml"
-    text = params.read_text()
-    assert "amazons_samples: {size: 10}\n" in text
-    params.write_text(text.replace("amazons_samples: {size: 10}\n", ""))
+    params.write_text(params.read_text().replace("amazons_samples: {size: 10}\n", ""))
     path, _ = keep(night)
     assert path.name == "overnight,~amazons_samples.json"
     row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
     assert row["command"] == "zugwerk profile overnight && dvc exp run -S '~amazons_samples' amazons_match"
-
-
-def test_own_values_are_quoted_in_name_and_command(night):
-    change_loss(night, "50% of my/loss")
-    path, _ = keep(night)
-    assert path == night / "docs/measured/overnight,amazons_match.loss=50%25 of my%2Floss.json"
-    row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
-    command = "zugwerk profile overnight && dvc exp run -S 'amazons_match.loss=50% of my/loss' amazons_match"
-    assert row["command"] == command
-    assert path.stem in labels(night)
 
 
 def at_laptop(night):
@@ -153,11 +142,11 @@ def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch)
     monkeypatch.setattr(module, "hardware", lambda: "another one")
     assert agreement(night)[0].endswith("(bits differ from one kind of processor to another)")
     rerun(night, 0.75)
-    assert agreement(night) == [
-        "1 headline figures, 0 inside the committed intervals, 1 outside"
-        " (bits differ from one kind of processor to another)",
-        "  amazons_net.score_vs_random: 0.750, committed 0.800 to 1.000",
-    ]
+    told, outside = agreement(night)
+    assert told.startswith("1 headline figures, 0 inside the committed intervals, 1 outside (bits differ from")
+    assert outside == "  amazons_net.score_vs_random: 0.750, committed 0.800 to 1.000"
+    (night / "artifacts/reports/amazons/match.json").unlink()
+    assert agreement(night) == []
 
 
 def test_counts_must_agree_and_times_are_not_compared(night):
@@ -172,11 +161,6 @@ def test_counts_must_agree_and_times_are_not_compared(night):
         "2 headline figures, 1 inside the committed intervals, 1 outside (bits differ)",
         "  amazons_net.games: 8, committed 7",
     ]
-
-
-def test_without_a_run_there_is_nothing_to_compare(night):
-    (night / "artifacts/reports/amazons/match.json").unlink()
-    assert agreement(night) == []
 
 
 def test_only_changed_code_marks_the_commit(tmp_path):

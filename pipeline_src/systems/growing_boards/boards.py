@@ -23,11 +23,7 @@ def boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:
 
 
 def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.random.Generator) -> list[Example]:
-    """Return a position on the largest board with the policies of the carried-over net and of the last one.
-
-    Raises:
-        ZugwerkError: the records or a model are missing, or the records have no game of the best player.
-    """
+    """Return a position on the largest board as two nets see it. Raises ZugwerkError: a file is missing."""
     files = BoardFiles(board.size)
     missing = f"{GAMES}: no game of the best player; `dvc repro growing_evaluate` plays them"
     games = [record for record in read_records(GAMES) if record.event == HEADLINE]

@@ -24,6 +24,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 def strength(folder: Path) -> Chart | None:
     """Draw the scores of the largest board's models."""
     rows = table(folder / REPORTS / "strength.csv", "multiply_adds", "value", "low", "high")
+    found = points(rows, lambda row: row["multiply_adds"] / TRILLION, "value")
     return chart(
         "growing-strength",
         "Strength on the largest board, by computing",
@@ -32,13 +33,7 @@ def strength(folder: Path) -> Chart | None:
         "smaller board.",
         str(REPORTS / "strength.csv"),
         RERUN,
-        curves(
-            points(rows, lambda row: row["multiply_adds"] / TRILLION, "value"),
-            COMPUTE,
-            "score against the opponent",
-            x_scale={"zero": True},
-            y_scale=SHARE,
-        ),
+        curves(found, COMPUTE, "score against the opponent", x_scale={"zero": True}, y_scale=SHARE),
     )
 
 
@@ -46,6 +41,8 @@ def losses(folder: Path) -> Chart | None:
     """Draw the losses of the generations of all boards."""
     names = {"policy_loss": "policy", "value_loss": "value"}
     rows = table(folder / REPORTS / "losses.csv", "multiply_adds_in_all", *names, words=("size",))
+    size = "{size}x{size}".format_map
+    found = points(rows, lambda row: row["multiply_adds_in_all"] / TRILLION, names, dash=size)
     return chart(
         "growing-losses",
         "Losses on each board, by computing",
@@ -53,17 +50,7 @@ def losses(folder: Path) -> Chart | None:
         "dashes, and positions of its own.",
         str(REPORTS / "losses.csv"),
         RERUN,
-        curves(
-            points(
-                rows,
-                lambda row: row["multiply_adds_in_all"] / TRILLION,
-                names,
-                dash=lambda row: f"{row['size']}x{row['size']}",
-            ),
-            COMPUTE,
-            "loss",
-            x_scale={"zero": True},
-        ),
+        curves(found, COMPUTE, "loss", x_scale={"zero": True}),
     )
 
 
@@ -71,7 +58,9 @@ def against_scratch(folder: Path, boards: str) -> Chart | None:
     """Draw the committed measurement of boards such as ``6-9``."""
     path = MEASURED / f"{PREFIX}{boards}.csv"
     rows = table(folder / path, "computing", "score", "low", "high", words=("run", "seed"))
-    largest = boards.rpartition("-")[2]
+    largest, dash = boards.rpartition("-")[2], "seed {seed}".format_map
+    rows = [{**row, "run": row["run"].replace("scratch", "from scratch")} for row in rows]
+    found = points(rows, "computing", "score", series="{run}".format_map, dash=dash)
     return chart(
         f"growing-against-scratch-{boards}",
         f"Grown over boards {boards.replace('-', ', ')} or from scratch on {largest}x{largest}",
@@ -80,13 +69,7 @@ def against_scratch(folder: Path, boards: str) -> Chart | None:
         str(path),
         "make measure-growing_boards",
         curves(
-            points(
-                rows,
-                "computing",
-                "score",
-                series=lambda row: row["run"].replace("scratch", "from scratch"),
-                dash=lambda row: f"seed {row['seed']}",
-            ),
+            found,
             "multiply-adds so far / those of learning from scratch",
             "score against the end of learning from scratch",
             order=("grown", "from scratch"),

@@ -30,15 +30,9 @@ def main() -> None:
     ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and
     ``losses.csv`` (a row a generation of every board). A run after a kill plays only the missing games: finished ones
     are kept under ``work/``.
-
-    Raises:
-        ZugwerkError: bad params, or a board's files are missing or damaged.
     """
-    params, seed, parallel = (
-        load(GrowingEvaluateParams, "growing_evaluate"),
-        load_value(int, "seed"),
-        load(Parallel, "parallel"),
-    )
+    params, parallel = load(GrowingEvaluateParams, "growing_evaluate"), load(Parallel, "parallel")
+    seed = load_value(int, "seed")
     boards = read_boards()
     board, files = boards[-1], BoardFiles(boards[-1].size)
     curves = {one.size: read_table(BoardFiles(one.size).curve, CURVE) for one in boards}
@@ -46,28 +40,17 @@ def main() -> None:
     spent = {0: before} if board.before else {}
     spent |= {int(float(row["generation"])): int(float(row["multiply_adds_in_all"])) for row in curves[board.size]}
     rated = [number for number in spent if number % params.every == 0 or number == max(spent)]
-    texts = {
-        OPPONENT: params.opponent,
-        BEST: _text(files.best, params),
-        **{str(number): _text(files.model(number), params) for number in rated},
-    }
+    models = {BEST: files.best, **{str(number): files.model(number) for number in rated}}
+    texts = {OPPONENT: params.opponent, **{name: _text(path, params) for name, path in models.items()}}
     on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
     with stage_journal(WORK, __name__, {}) as journal:
         event = gomoku_event(texts, on, params.openings, stream, parallel, journal)
-        best, *others = event.play(
-            [
-                Pairing("headline", BEST, OPPONENT, params.pairs),
-                *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
-            ]
-        )
+        pairings = [Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated]
+        best, *others = event.play([Pairing("headline", BEST, OPPONENT, params.pairs), *pairings])
     write_table(REPORTS / "losses.csv", [{"size": size, **row} for size, rows in curves.items() for row in rows])
-    write_table(
-        REPORTS / "strength.csv",
-        [
-            {"generation": number, "multiply_adds": spent[number], **match.score.as_metrics()}
-            for number, match in zip(rated, others, strict=True)
-        ],
-    )
+    scores = zip(rated, (match.score.as_metrics() for match in others), strict=True)
+    rows = [{"generation": number, "multiply_adds": spent[number], **score} for number, score in scores]
+    write_table(REPORTS / "strength.csv", rows)
     reports = {str(one.size): read_json(BoardFiles(one.size).report) for one in boards}
     write_json(
         REPORTS / "evaluate.json",

@@ -22,7 +22,7 @@ from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.generation import make_key, run_generation
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroNet, load_model, make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GenerationFiles, Setting, setting_for
-from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingConvergence, read_board
+from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence, read_board
 
 WORK = Path("work/growing")  # Folder of unfinished boards
 BACKWARD = 2  # Computing of a backward pass, as a multiple of the forward pass's
@@ -35,9 +35,6 @@ def main(*options: str) -> None:
 
     Reads ``artifacts/models/growing/<smaller>/best.pt``, or the last net there if none passed the gate; writes the
     files of `BoardFiles`. Killed and run again, it resumes where it was.
-
-    Raises:
-        ZugwerkError: bad params, no such board, or the smaller board's files are missing or damaged.
     """
     parser = argparse.ArgumentParser(description="Play and train on one of the growing boards.")
     parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")
@@ -66,10 +63,8 @@ def carry_over(small: ZeroNet, config: ZeroConfig) -> ZeroNet:
     """
     grown = make_net(config)
     learnt, fresh = small.state_dict(), grown.state_dict()
-    if small.config.kind != config.kind or learnt.keys() != fresh.keys():
-        raise ZugwerkError(
-            f"a {small.config.kind} net cannot grow into another one; train each board with the same net"
-        )
+    if (kind := small.config.kind) != config.kind or learnt.keys() != fresh.keys():
+        raise ZugwerkError(f"a {kind} net cannot grow into another one; train each board with the same net")
     whole = all(learnt[name].shape == tensor.shape for name, tensor in fresh.items())
     for name, tensor in fresh.items():
         if whole or name.startswith(HIDDEN.get(config.kind, ())):
@@ -104,13 +99,9 @@ def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bo
     if len(history) < 2 * params.span:
         return False
     before, last = history[-2 * params.span : -params.span], history[-params.span :]
-    falls = _loss(last) < (1 - params.loss_drop) * _loss(before)
+    now, then = (sum(one.loss for one in span) / params.span for span in (last, before))
     gains = sum(one.points for one in last) > (0.5 + params.score_gain) * sum(one.games for one in last)
-    return not falls and not gains
-
-
-def _loss(span: Sequence[Progress]) -> float:
-    return sum(one.loss for one in span) / len(span)
+    return now >= (1 - params.loss_drop) * then and not gains
 
 
 def grow(
@@ -124,19 +115,8 @@ def grow(
 ) -> bool:
     """Train a board from the best net of the one before it, or from fresh weights, and publish its files.
 
-    A killed run can be repeated and continues from the finished generations.
-
-    Args:
-        board: which, and for how many generations at most.
-        setting: params of its cycle.
-        convergence: when it ends before.
-        parallel: how games are played side by side.
-        artifacts: folder of all files.
-        work: folder for unfinished work.
-        go_on: asked before each generation.
-
-    Returns:
-        Whether the board is done; False where ``go_on`` said no.
+    A killed run can be repeated and continues from the finished generations. Returns whether the board is done; False
+    where ``go_on``, asked before each generation, said no.
 
     Raises:
         ZugwerkError: the board before it is missing or damaged, or its net is another one.
@@ -187,7 +167,7 @@ def _publish(
     history: list[Progress],
     setting: Setting,
     spent: int,
-    converged: bool,
+    end: bool,
 ) -> None:
     """Copy the results of the generations to their places, and sum up their computing."""
     made = [GenerationFiles(number, folder / "artifacts") for number in range(1, len(history) + 1)]
@@ -209,28 +189,16 @@ def _publish(
         played, trained = report["self_play"], report["train"]
         total += position * played["evaluations"]
         total += position * (1 + BACKWARD) * setting.train.batch * trained["steps"]
-        rows.append(
-            {
-                "generation": one.number,
-                "games": played["games"],
-                "positions": played["positions"],
-                "mean_plies": played["mean_plies"],
-                "loss": progress.loss,
-                "policy_loss": trained["policy_loss"],
-                "value_loss": trained["value_loss"],
-                "gate_score": progress.points / progress.games,
-                "evaluations": played["evaluations"],
-                "multiply_adds": total,
-                "multiply_adds_in_all": spent + total,
-            }
-        )
+        own = {"generation": one.number, "gate_score": progress.points / progress.games}
+        row = trained | played | own | {"multiply_adds": total, "multiply_adds_in_all": spent + total}
+        rows.append({name: row[name] for name in CURVE})
     write_table(files.curve, rows)
     write_json(files.timings, {one.name: read_json(one.timings)["seconds"] for one in made})
     write_json(
         files.report,
         {
             "generations": len(history),
-            "converged": int(converged),
+            "converged": int(end),
             "games": sum(row["games"] for row in rows),
             "positions": sum(row["positions"] for row in rows),
             "loss": history[-1].loss,

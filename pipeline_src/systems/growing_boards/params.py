@@ -59,11 +59,7 @@ class GrowingBoard:
 
 
 def read_board(size: int, path: Path | str = PARAMS_FILE) -> GrowingBoard:
-    """One of the boards, from its own section; of the first board's, the others read size and variant.
-
-    Raises:
-        ZugwerkError: no such board, or its section is malformed.
-    """
+    """One of the boards, from its own section and the first one's. Raises ZugwerkError: no such board, or malformed."""
     smallest = load_value(int, f"{FIRST}.size", path)
     if size == smallest:
         first = load(GrowingFirst, FIRST, path)
@@ -77,11 +73,7 @@ def read_board(size: int, path: Path | str = PARAMS_FILE) -> GrowingBoard:
 
 
 def read_boards(path: Path | str = PARAMS_FILE) -> list[GrowingBoard]:
-    """The boards, from the smallest on.
-
-    Raises:
-        ZugwerkError: a section is missing or malformed, or a board is not grown from the next smaller one.
-    """
+    """The boards, from the smallest on. Raises ZugwerkError: a section is missing or malformed, or skips a board."""
     first, section = load(GrowingFirst, FIRST, path), read_value(SECTION, path)
     if not isinstance(section, dict):
         raise ZugwerkError(f'{path}: {SECTION}: expected boards by size, such as "9": {{before: "6", generations: 12}}')
@@ -116,19 +108,9 @@ class GrowingConvergence(Params):
 
 
 CURVE = (
-    "generation",
-    "games",
-    "positions",
-    "mean_plies",
-    "loss",
-    "policy_loss",
-    "value_loss",
-    "gate_score",
-    "evaluations",
-    "multiply_adds",
-    "multiply_adds_in_all",
-)
-"""Columns of a board's table of generations."""
+    *("generation", "games", "positions", "mean_plies", "loss", "policy_loss", "value_loss", "gate_score"),
+    *("evaluations", "multiply_adds", "multiply_adds_in_all"),
+)  # Columns of a board's table of generations
 
 
 class BoardFiles:
@@ -136,11 +118,9 @@ class BoardFiles:
 
     def __init__(self, size: int, artifacts: Path = ARTIFACTS) -> None:
         self.size = size
-        self.models = artifacts / "models/growing" / str(size)
-        """Folder of the nets of all generations, and of the best player, `best`."""
+        self.models = artifacts / "models/growing" / str(size)  # Folder of the nets of all generations, and of the best
         self.best = self.models / "best.pt"  # The best player in the end
-        self.games = artifacts / "records/growing" / str(size)
-        """Folder of the records of all self-play games, a file a generation."""
+        self.games = artifacts / "records/growing" / str(size)  # Self-play games, a file a generation
         self.report = artifacts / "reports/growing/boards" / f"{size}.json"  # Metrics
         self.curve = self.report.with_suffix(".csv")  # A row a generation, `CURVE`: losses, gate, computing
         self.timings = self.report.with_suffix(".timings.json")  # Seconds of each generation's phases

@@ -36,11 +36,7 @@ def boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:
 
 
 def joseki_example(ply: int, rng: np.random.Generator) -> Example:
-    """Return a position of a game of the library.
-
-    Raises:
-        ZugwerkError: the records or the library are missing.
-    """
+    """Return a position of a game of the library. Raises ZugwerkError: the records or the library are missing."""
     library = load(LIBRARY)
     missing = f"{GAMES}: no game with a move; `dvc repro joseki_records` makes them"
     record = draw_game(read_records(GAMES), ply, rng, missing)

@@ -31,6 +31,7 @@ from pipeline_src.systems.joseki.library import (
     count_steps,
     empty_tables,
     forget_games,
+    group_begins,
     grown,
     key_names,
     prune,
@@ -39,7 +40,6 @@ from pipeline_src.systems.joseki.library import (
 from pipeline_src.systems.joseki.params import JosekiBuildParams
 from pipeline_src.systems.joseki.patterns import (
     BLACK,
-    CHUNK,
     EMPTY,
     LONGEST,
     PASS,
@@ -73,9 +73,6 @@ def main() -> None:
 
     Writes the whole library, which games can be added to, the one without rare moves, the metrics
     ``artifacts/reports/joseki/build.json``, the growth by games ``growth.csv``, and ``build.timings.json``.
-
-    Raises:
-        ZugwerkError: bad params, or no game that can be used.
     """
     params = load(JosekiBuildParams, "joseki_build")
     sources = Counter(source for table in read_batches(GAMES) for source in table["source"].to_pylist())
@@ -102,34 +99,21 @@ class Added:
 
     games: int = 0  # Number of games counted
     repeats: int = 0  # Number of games left out because a copy was counted before (`fingerprint`)
-    illegal: list[tuple[int, int]] = field(default_factory=list)
-    """(gid, ply) of games that were left out for an illegal move."""
-
-
-class Chunk(NamedTuple):
-    """Some games just added."""
-
-    steps: Steps
-    keys: npt.NDArray[np.uint64]  # [E, 4]: of the pattern that each step led to
+    illegal: list[tuple[int, int]] = field(default_factory=list)  # (gid, ply) of games left out for an illegal move
 
 
 class Part(NamedTuple):
     """A library of some of a builder's games."""
 
     library: Library
-    first: npt.NDArray[np.int64]
-    """[S]: which of all encodings of the builder was the first of the pattern, -1 where none is."""
+    first: npt.NDArray[np.int64]  # [S]: which of all the builder's encodings was the pattern's first; -1: none
 
 
 class Builder:
     """A library that grows."""
 
     def __init__(self, library: Library | None = None, longest: int = LONGEST) -> None:
-        """Start empty, with ``longest`` moves of a corner, or with a library as it is, which has its own number.
-
-        Raises:
-            ZugwerkError: it was pruned, so that its counts are not whole.
-        """
+        """Start empty, with ``longest`` moves of a corner, or with a library. Raises ZugwerkError: it was pruned."""
         self.longest, self.added = longest if library is None else library.moves, Added()
         self._before, self._known = list[Library](), np.empty(0, np.uint64)
         if library is not None:
@@ -140,36 +124,28 @@ class Builder:
 
     def _begin(self) -> None:
         self._tables = empty_tables()
-        self._games: dict[int, tuple[int, int]] = {}
-        """Number and source of each game, by its fingerprint."""
+        self._games: dict[int, tuple[int, int]] = {}  # Number and source of each game, by its fingerprint
 
     def add(self, records: Iterable[GameRecord]) -> Added:
-        """Count games; those counted before and those with an illegal move are left out. Returns all added so far.
-
-        Raises:
-            ZugwerkError: a record of another game or size.
-        """
+        """Count games, but repeated and illegal ones; return all so far. Raises ZugwerkError: another game or size."""
         for _ in self.add_by_chunks(records):
             pass
         return self.added
 
-    def add_by_chunks(self, records: Iterable[GameRecord]) -> Iterator[Chunk]:
-        """Add games as `add` does, and yield the result after every `CHUNK` games."""
-        for chunk in chunks(records, CHUNK):
+    def add_by_chunks(self, records: Iterable[GameRecord]) -> Iterator[tuple[Steps, npt.NDArray[np.uint64]]]:
+        """Add games as `add` does; yield the steps of every `CHUNK` games and the keys [E, 4] that they led to."""
+        for chunk in chunks(records):
             new: dict[int, GameRecord] = {}
             for record in chunk:
                 name = fingerprint(record)
-                if name in self._games or name in new or self._was_known(name):
+                at = np.searchsorted(self._known, np.uint64(name))
+                if name in self._games or name in new or name in self._known[at : at + 1]:
                     self.added.repeats += 1
                 else:
                     new[name] = record
             yield self._add(new)
 
-    def _was_known(self, name: int) -> bool:
-        at = int(np.searchsorted(self._known, np.uint64(name)))
-        return at < len(self._known) and int(self._known[at]) == name
-
-    def _add(self, games: dict[int, GameRecord]) -> Chunk:
+    def _add(self, games: dict[int, GameRecord]) -> tuple[Steps, npt.NDArray[np.uint64]]:
         records = list(games.values())
         walked = walk(records, self.longest)
         count = len(walked.steps.game)
@@ -185,7 +161,7 @@ class Builder:
         counted = {name: record for i, (name, record) in enumerate(games.items()) if i not in refused}
         self._games |= {name: (record.gid, SOURCES.index(record.source)) for name, record in counted.items()}
         self.added.games += len(records) - len(refused)
-        return Chunk(walked.steps, self._tables.keys[states])
+        return walked.steps, self._tables.keys[states]
 
     def take(self) -> Part:
         """Return the library of the games since the last call; they are known from now on, and the tables empty."""
@@ -247,16 +223,10 @@ class Merged(NamedTuple):
 
 
 def check_whole(library: Library) -> None:
-    """Test that a library can be merged or added to.
-
-    Raises:
-        ZugwerkError: it was pruned, so that its counts are not whole.
-    """
+    """Test that a library can be merged or added to. Raises ZugwerkError: it was pruned, its counts are not whole."""
     if library.fewest_games > 1:
-        raise ZugwerkError(
-            f"a library without moves of fewer than {library.fewest_games} games cannot be added to or merged; "
-            "use the whole library"
-        )
+        what = f"a library without moves of fewer than {library.fewest_games} games"
+        raise ZugwerkError(f"{what} cannot be added to or merged; use the whole library")
 
 
 def merge(*libraries: Library, folder: Path | None = None) -> Library:
@@ -275,13 +245,11 @@ def merge_all(libraries: Sequence[Library], folder: Path | None = None) -> Merge
         check_whole(library)
     moves = [library.moves for library in libraries]
     if len(set(moves)) > 1:
-        raise ZugwerkError(
-            f"they count {' and '.join(map(str, moves))} moves of a corner; build one again with joseki_build.moves"
-        )
+        counts = " and ".join(map(str, moves))
+        raise ZugwerkError(f"they count {counts} moves of a corner; build one again with joseki_build.moves")
     names = np.concatenate([library.fingerprints for library in libraries])
     order = np.argsort(names)
-    shared = int((names[order][1:] == names[order][:-1]).sum())
-    if shared:
+    if shared := int((names[order][1:] == names[order][:-1]).sum()):
         raise ZugwerkError(f"{shared} games are in both libraries and would count twice; add the other games anew")
     ends = np.cumsum([library.states for library in libraries])
     places: list[Ints] = np.split(room(folder, np.int32, (int(ends[-1]),)), ends[:-1])
@@ -314,19 +282,17 @@ def _ranges(libraries: Sequence[Library]) -> Iterator[Bounds]:
     """Cut all libraries at the same keys, so that about `RANGE` states lie between two cuts."""
     every = max(1, RANGE // len(libraries))
     some = sorted(key.tobytes() for library in libraries for key in library.keys[every::every].astype(">u8"))
-    cuts = [[0] * len(libraries)]
-    for cut in some[:: len(libraries)]:
-        cuts.append([_states_before(library, cut) for library in libraries])
-    cuts.append([library.states for library in libraries])
-    for before, after in pairwise(cuts):
+
+    def states_before(library: Library, cut: bytes) -> int:
+        def name(state: int) -> bytes:
+            return bytes(library.keys[state].astype(">u8").tobytes())
+
+        return bisect_left(range(library.states), cut, key=name)
+
+    cuts = [[states_before(library, cut) for library in libraries] for cut in some[:: len(libraries)]]
+    ends = [library.states for library in libraries]
+    for before, after in pairwise([[0] * len(libraries), *cuts, ends]):
         yield list(zip(before, after, strict=True))
-
-
-def _states_before(library: Library, cut: bytes) -> int:
-    def name(state: int) -> bytes:
-        return bytes(library.keys[state].astype(">u8").tobytes())
-
-    return bisect_left(range(library.states), cut, key=name)
 
 
 def _merge_states(
@@ -362,17 +328,13 @@ def _merge_transitions(
     def joined(name: str) -> npt.NDArray[Any]:
         return np.concatenate([getattr(one, name)[part] for one, part in zip(libraries, parts, strict=True)])
 
-    origin = np.concatenate(
-        [
-            np.repeat(place[a:b], np.diff(one.starts[a : b + 1]))
-            for one, place, (a, b) in zip(libraries, places, bounds, strict=True)
-        ]
-    )
+    each = zip(libraries, places, bounds, strict=True)
+    origin = np.concatenate([np.repeat(place[a:b], np.diff(one.starts[a : b + 1])) for one, place, (a, b) in each])
     to = np.concatenate([place[one.to[part]] for one, place, part in zip(libraries, places, parts, strict=True)])
     move = joined("move")
     order = np.lexsort((to, move, origin))
     origin, move, to = origin[order], move[order], to[order]
-    begins = _begins(origin, move, to)
+    begins = group_begins(origin, move, to)
     columns["move"].append(move[begins])
     columns["to"].append(to[begins])
     for name in COUNTS:
@@ -393,19 +355,12 @@ def _first_samples(found: Ints, plies: npt.NDArray[np.int16], begins: npt.NDArra
     group, game, ply = group[kept], found.ravel()[kept], plies.ravel()[kept]
     order = np.lexsort((game, group))
     group, game, ply = group[order], game[order], ply[order]
-    starts = _begins(group)
+    starts = group_begins(group)
     rank = np.arange(len(group)) - np.repeat(starts, np.diff(starts, append=len(group)))
     first = rank < SAMPLES
     samples, at = (np.full((len(begins), SAMPLES), -1, np.int32) for _ in range(2))
     samples[group[first], rank[first]], at[group[first], rank[first]] = game[first], ply[first]
     return samples, at
-
-
-def _begins(*columns: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Rows that differ from the row before in one of the columns, the first row included."""
-    new = np.ones(len(columns[0]), np.bool_)
-    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return np.flatnonzero(new)
 
 
 Row = dict[str, str | float]
@@ -426,14 +381,9 @@ class Tally(NamedTuple):
 def tally(
     records: Iterable[GameRecord], count: int, points: int, longest: int = LONGEST, folder: Path | None = None
 ) -> Tally:
-    """Build a library of games.
+    """Build a library of ``count`` games, at least one, with at most ``points`` rows of growth.
 
-    Args:
-        records: the games, at least one.
-        count: their number.
-        points: rows of the growth, at most.
-        longest: local moves of a corner sequence.
-        folder: where work is kept, as for `room`.
+    A corner has ``longest`` local moves at most; ``folder`` as for `room`.
     """
     builder, parts, ends, unresolved = Builder(longest=longest), list[Part](), list[int](), 0
     names = ByHash(folder), ByHash(folder)
@@ -441,10 +391,10 @@ def tally(
     for _ in range(0, count, each):
         left = islice(records, each)
         while some := list(islice(left, GAMES_AT_ONCE)):
-            for chunk in builder.add_by_chunks(some):
-                played = chunk.steps.point != PASS
-                unresolved += count_unresolved(chunk.steps.after[played], chunk.keys[played])
-                for rows, codes in zip(names, earlier_codes(chunk.steps), strict=True):
+            for steps, keys in builder.add_by_chunks(some):
+                played = steps.point != PASS
+                unresolved += count_unresolved(steps.after[played], keys[played])
+                for rows, codes in zip(names, earlier_codes(steps), strict=True):
                     rows.append(codes[played])
             parts.append(_on_disk(builder.take(), folder))
         ends.append(len(parts))
@@ -455,8 +405,8 @@ def tally(
         "encodings": [int(part.library.seen.sum()) for part in parts],
         "patterns": merged.new_states,
         "transitions": merged.new_transitions,
-        "clashes": clashes["paper"].by_part,
-        "clashes_ours": clashes["ours"].by_part,
+        "clashes": clashes["paper"][0],
+        "clashes_ours": clashes["ours"][0],
     }
     sums = {name: np.cumsum(values).tolist() for name, values in by_part.items()}
     growth: list[Row] = [{name: values[end - 1] for name, values in sums.items()} for end in ends]
@@ -466,7 +416,7 @@ def tally(
         "illegal": len(builder.added.illegal),
         "patterns": int(np.count_nonzero(library.seen)),
         "passes": int(library.played.sum()) - sums["encodings"][-1],
-        "clashing_patterns": clashes["paper"].patterns,
+        "clashing_patterns": clashes["paper"][1],
         "clashes_unresolved": unresolved,
         "names_zobrist": zobrist,
         "names_gu": gu,
@@ -493,15 +443,8 @@ def _on_disk(part: Part, folder: Path | None) -> Part:
     return Part(replace(part.library, **arrays), moved(part.first))
 
 
-class Clashes(NamedTuple):
-    """Clashes of a code among the encodings of some parts."""
-
-    by_part: list[int]  # Clashing encodings of each part
-    patterns: int  # Number of clashing patterns, each counted once
-
-
-def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, Clashes]:
-    """Clashes of both codes, which all forms of a pattern have in common: those of states give those of encodings."""
+def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, tuple[list[int], int]]:
+    """Clashing encodings of each part, and clashing patterns, by code, which all forms of a pattern share."""
     keys = merged.library.keys
     first = room(folder, np.int64, (len(keys),))
     first[:] = -1
@@ -519,10 +462,8 @@ def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str
         clashing = room(folder, np.bool_, (len(keys),))
         for some in rows.parts():
             clashing[clashing_states(some["hash"], some["state"], some["first"])] = True
-        by_part = [
-            int(part.library.seen[clashing[place]].sum()) for part, place in zip(parts, merged.places, strict=True)
-        ]
-        found[name] = Clashes(by_part, int(np.count_nonzero(clashing)))
+        seen_by = zip((part.library.seen for part in parts), merged.places, strict=True)
+        found[name] = [int(seen[clashing[place]].sum()) for seen, place in seen_by], int(np.count_nonzero(clashing))
     return found
 
 

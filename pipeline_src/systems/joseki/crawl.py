@@ -19,11 +19,7 @@ WORK = Path("work/joseki_crawl")
 
 
 def main() -> None:
-    """Bring the games up to date with their source.
-
-    Raises:
-        ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
-    """
+    """Bring the games up to date with their source."""
     games, limits = load(JosekiCrawlParams, "joseki_crawl"), load_part(RequestLimits, "crawl")
     wanted = GamesParams(**dict(games), quirks=NO_QUIRKS)
     # No archive has quirks: there are no Go games of our own to serve.

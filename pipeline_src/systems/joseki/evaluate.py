@@ -6,6 +6,7 @@ the corner where they were played.
 """
 
 import time
+import timeit
 from collections.abc import Callable, Iterable, Iterator
 from itertools import compress
 from pathlib import Path
@@ -70,9 +71,6 @@ def main() -> None:
     under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the accuracy by move number ``accuracy.csv``,
     the recommendations for a position of a held-out game ``recommend.csv`` and ``recommend.svg``, and the times
     ``evaluate.timings.json``.
-
-    Raises:
-        ZugwerkError: bad params, or too few games.
     """
     build, params = load(JosekiBuildParams, "joseki_build"), load(JosekiEvaluateParams, "joseki_evaluate")
     seed = load_value(int, "seed")
@@ -99,11 +97,11 @@ def main() -> None:
         "moves": len(tested.pruned.rank),
         **{name: one.as_metrics() for name, one in rates(tested.pruned).items()},
         "whole": {name: unpruned[name].as_metrics() for name in ("hit_rate", "recommend_top1", "recommend_top3")},
-    }
-    metrics["lookups"] = {
-        "found": rate(compared.found, compared.asked).as_metrics(),
-        "found_by_paper": rate(compared.found_by_paper, compared.asked).as_metrics(),
-        "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
+        "lookups": {
+            "found": rate(compared.found, compared.asked).as_metrics(),
+            "found_by_paper": rate(compared.found_by_paper, compared.asked).as_metrics(),
+            "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
+        },
     }
     write_json(REPORTS / "evaluate.json", metrics)
     show(prune(tested.whole, build.fewest_games), next(games(True)), params.shown_ply)
@@ -115,14 +113,12 @@ def show(library: Library, record: GameRecord, ply: int) -> None:
     state = copy_state(initial_state(BOARD, record.variant))
     actions = np.array(record.actions[:ply], np.int32)
     played = play_actions(state, actions, np.empty((len(actions) + 1, BOARD, BOARD), np.int8))
-    found = recommend(library, state)
+    found, side = recommend(library, state), "White" if state.turn[0] else "Black"
     write_table(REPORTS / "recommend.csv", recommendation_rows(found[:SHOWN]))
-    title = (
-        f"{'White' if state.turn[0] else 'Black'} to move after {played} plies: how often each move was played, in %"
-    )
+    title = f"{side} to move after {played} plies: how often each move was played, in %"
     last = int(actions[played - 1]) if played else -1
+    text = board_svg(state.board, [one for one in found if one.actions][:SHOWN], last, title)
     with written_aside(REPORTS / "recommend.svg") as aside:
-        text = board_svg(state.board, [one for one in found if one.actions][:SHOWN], last, title)
         aside.write_text(text, encoding="utf-8")
 
 
@@ -137,10 +133,7 @@ class Named(NamedTuple):
 
 
 def is_held_out(record: GameRecord, share: float, seed: int) -> bool:
-    """Whether a game is for testing; its moves and the seed decide.
-
-    Copies of a game that end otherwise may fall on the other side: `first_copies` leaves them out.
-    """
+    """Whether a game is for testing, by its moves and the seed; `first_copies` leaves out copies on the other side."""
     return int(mix(np.uint64(exact_fingerprint(record)) ^ mix(np.uint64(seed)))) < share * 2.0**64
 
 
@@ -204,20 +197,12 @@ class Tested(NamedTuple):
 
 
 def ask(
-    seen: Iterable[GameRecord],
-    held_out: Iterable[GameRecord],
-    moves: int,
-    fewest_games: int,
-    folder: Path | None = None,
+    seen: Iterable[GameRecord], held_out: Iterable[GameRecord], moves: int, fewest: int, folder: Path | None = None
 ) -> Tested:
-    """Build of the games seen, ask for all local moves of the others.
+    """Build a library and the baseline of the games ``seen``, ask for all local moves of the others; at least one each.
 
-    Args:
-        seen: games that the library and the baseline are of, at least one.
-        held_out: games whose moves are asked for, at least one.
-        moves: local moves of a corner sequence at most.
-        fewest_games: moves of fewer games are dropped.
-        folder: where work is kept, as for `room`.
+    A corner has ``moves`` local moves at most; moves of fewer than ``fewest`` games are dropped; ``folder`` as for
+    `room`.
     """
     counts, played = np.zeros((moves + 1, POINTS), np.int64), 0
 
@@ -229,16 +214,14 @@ def ask(
             yield from chunk
 
     whole = build_library(counted(), moves, folder)
-    kept = prune(whole, fewest_games)
-    named = [
-        (name_moves(kept, counts, steps), name_moves(whole, counts, steps)) for steps in each_steps(held_out, moves)
-    ]
+    libraries, asked = (prune(whole, fewest), whole), each_steps(held_out, moves)
+    named = [[name_moves(library, counts, steps) for library in libraries] for steps in asked]
     return Tested(whole, played, *(join_named(parts) for parts in zip(*named, strict=True)))
 
 
 def join_named(parts: Iterable[Named]) -> Named:
     """Moves of several sets of games as one."""
-    return Named._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return Named._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def rates(named: Named) -> dict[str, Score]:
@@ -281,7 +264,7 @@ def compare(library: Library, index: CodeIndex, steps: Steps) -> Compared:
         forms = canonical_key(window)[1]
         played = canonical_move(steps.point[step], colour, forms)
         ours = set(library.move[look_up(library, window, colour).transitions].tolist())
-        points = look_up_paper(index, window, colour)[1].tolist()
+        points = look_up_paper(index, window, colour).tolist()
         theirs = {canonical_move(point, colour, forms) for point in points if point not in (NOT_FOUND, PASS)}
         found += played in ours
         found_by_paper += played in theirs
@@ -324,9 +307,4 @@ def timings(library: Library, index: CodeIndex, steps: Steps) -> dict[str, float
 def _seconds(task: Callable[[], Any]) -> float:
     """Return the CPU seconds of a task, the best of three runs after one that compiles."""
     task()
-    best = float("inf")
-    for _ in range(3):
-        begin = time.process_time()
-        task()
-        best = min(best, time.process_time() - begin)
-    return best
+    return min(timeit.repeat(task, timer=time.process_time, repeat=3, number=1))

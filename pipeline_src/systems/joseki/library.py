@@ -68,7 +68,7 @@ class Library:
     @cached_property
     def slots(self) -> Ints:
         """[2^k]: hash table over the keys."""
-        slots = np.full(1 << max(10, (2 * self.states - 1).bit_length()), -1, np.int32)
+        slots = empty_slots(self.states)
         fill_slots(slots, self.keys, self.states)
         return slots
 
@@ -110,8 +110,7 @@ SHAPES: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "fingerprints": ("u8", "G", ()),
     "gids": ("i8", "G", ()),
     "sources": ("i1", "G", ()),
-}
-"""Type, length and further axes of each array."""
+}  # Type, length and further axes of each array
 
 
 def key_names(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bytes_]:
@@ -119,12 +118,15 @@ def key_names(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bytes_]:
     return keys.astype(">u8").view("S32")[:, 0]
 
 
-def check(library: Library) -> None:
-    """Test what kernels rely on.
+def group_begins(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rows that differ from the row before in one of the columns, the first row included."""
+    new = np.ones(len(columns[0]), np.bool_)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return np.flatnonzero(new)
 
-    Raises:
-        ZugwerkError: names the contradiction.
-    """
+
+def check(library: Library) -> None:
+    """Test what kernels rely on. Raises ZugwerkError: names the contradiction."""
     lengths = {"S": library.states, "S+1": library.states + 1, "T": library.transitions, "G": len(library.fingerprints)}
     for name, (kind, length, rest) in SHAPES.items():
         array = getattr(library, name)
@@ -148,9 +150,8 @@ def check(library: Library) -> None:
         "sources": within(library.sources, 0, len(SOURCES)),
         "fingerprints": bool((library.fingerprints[1:] > library.fingerprints[:-1]).all()),
     }
-    for name, is_sound in sound.items():
-        if not is_sound:
-            raise ZugwerkError(f"array {name!r} has entries out of range")
+    if wrong := [name for name, is_sound in sound.items() if not is_sound]:
+        raise ZugwerkError(f"array {wrong[0]!r} has entries out of range")
 
 
 def within(array: npt.NDArray[np.signedinteger], low: int, end: int) -> bool:
@@ -197,11 +198,8 @@ def save(library: Library, path: Path | str) -> None:
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
     header, packer, digest = json.dumps(about).encode(), zlib.compressobj(6), hashlib.sha256()
-    parts: list[Any] = [
-        struct.pack("<I", len(header)),
-        header,
-        *(np.ascontiguousarray(a).reshape(-1).view("u1") for a in arrays.values()),
-    ]
+    bare = (np.ascontiguousarray(array).reshape(-1).view("u1") for array in arrays.values())
+    parts: list[Any] = [struct.pack("<I", len(header)), header, *bare]
     with written_aside(path) as aside, open(aside, "wb") as file:
         file.write(_NAME + b"%d\n" % VERSION)
         place = file.tell()
@@ -220,11 +218,7 @@ def save(library: Library, path: Path | str) -> None:
 
 
 def load(path: Path | str) -> Library:
-    """Read a library.
-
-    Raises:
-        ZugwerkError: no such file, no library, one of another version, a damaged one, or one that cannot be sound.
-    """
+    """Read a library. Raises ZugwerkError: no such file, no library, of another version, damaged, or not sound."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -296,32 +290,24 @@ class Tables(NamedTuple):
 
 def empty_tables(states: int = 1024, transitions: int = 1024) -> Tables:
     """Return empty tables with room for these numbers of states and transitions."""
-
-    def ints(count: int) -> Ints:
-        return np.zeros(count, np.int32)
-
+    ints = np.zeros((7, transitions), np.int32)
     return Tables(
         used=np.zeros(2, np.int64),
-        slots=np.full(_slots(states), -1, np.int32),
+        slots=empty_slots(states),
         keys=np.zeros((states, WORDS), np.uint64),
-        seen=ints(states),
+        seen=np.zeros(states, np.int32),
         first=np.full(states, -1, np.int64),
-        head=ints(states),
-        following=ints(transitions),
+        head=np.zeros(states, np.int32),
         move=np.zeros(transitions, np.int16),
-        to=ints(transitions),
-        played=ints(transitions),
-        games=ints(transitions),
-        wins=ints(transitions),
-        losses=ints(transitions),
-        last=ints(transitions),
+        **dict(zip(("following", "to", "played", "games", "wins", "losses", "last"), ints, strict=True)),
         samples=np.full((transitions, SAMPLES), NO_GAME, np.uint64),
         plies=np.full((transitions, SAMPLES), -1, np.int16),
     )
 
 
-def _slots(states: int) -> int:
-    return 1 << max(10, (2 * states - 1).bit_length())
+def empty_slots(states: int) -> Ints:
+    """Return a hash table, int32 [2^k], at most half full with so many keys."""
+    return np.full(1 << max(10, (2 * states - 1).bit_length()), -1, np.int32)
 
 
 def grown(tables: Tables, states: int, transitions: int) -> Tables:
@@ -418,23 +404,14 @@ def add_sample(tables: Tables, at: int, game: np.uint64, ply: int) -> None:
 
 @njit(cache=True, allocates=True)
 def count_steps(
-    tables: Tables,
-    steps: Steps,
-    games: npt.NDArray[np.uint64],
-    winners: npt.NDArray[np.int8],
-    counted: int,
-    states: Ints,
+    tables: Tables,  # with room for 2 E more states and E more transitions
+    steps: Steps,  # E of them, by game
+    games: npt.NDArray[np.uint64],  # [G], fingerprints of the steps' games
+    winners: npt.NDArray[np.int8],  # [G], BLACK, WHITE, or 0 where there is none
+    counted: int,  # local moves counted before
+    states: Ints,  # [E], written: the state that each step led to
 ) -> int:
-    """Add steps to the tables; return the number of local moves counted so far.
-
-    Args:
-        tables: with room for 2 E more states and E more transitions.
-        steps: E of them, by game.
-        games: uint64 [G], fingerprints of the steps' games.
-        winners: int8 [G], BLACK, WHITE, or 0 where there is none.
-        counted: number of local moves counted before.
-        states: int32 [E], written: the state that each step led to.
-    """
+    """Add steps to the tables; return the number of local moves counted so far."""
     words, key = np.empty((2, 2, 2), np.uint64), np.empty(WORDS, np.uint64)
     for step in range(steps.game.size):
         game, colour = steps.game[step], steps.colour[step]

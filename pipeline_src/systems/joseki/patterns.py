@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -61,34 +62,13 @@ def read_window(board: npt.NDArray[np.int8], corner: int, window: Window) -> Non
 
 
 def corner_window(board: npt.NDArray[np.int8], corner: int) -> Window:
-    """Corner 0 to 3 of a board int8 [19, 19] as a window of its own.
-
-    Raises:
-        ZugwerkError: a board of another size, or no such corner.
-    """
+    """Corner 0 to 3 of a board int8 [19, 19] as a window. Raises ZugwerkError: another size, or no such corner."""
     if board.shape != (BOARD, BOARD):
         raise ZugwerkError(f"joseki are of 19x19 boards, not of {board.shape[0]}x{board.shape[1]}")
     if not 0 <= corner < CORNERS:
         raise ZugwerkError(f"no corner {corner}; there are 0 to 3: {', '.join(CORNER_NAMES)}")
     window = np.empty((SIDE, SIDE), np.int8)
     read_window(np.ascontiguousarray(board, np.int8), corner, window)
-    return window
-
-
-def window_of(black: list[tuple[int, int]], white: list[tuple[int, int]]) -> Window:
-    """Window of stones given as (r, c) from 1.
-
-    Raises:
-        ZugwerkError: a point outside the corner, or given twice.
-    """
-    window = np.zeros((SIDE, SIDE), np.int8)
-    for colour, stones in ((BLACK, black), (WHITE, white)):
-        for r, c in stones:
-            if not (1 <= r <= SIDE and 1 <= c <= SIDE):
-                raise ZugwerkError(f"point {r},{c} is outside the corner; lines go from 1 to {SIDE}")
-            if window[r - 1, c - 1]:
-                raise ZugwerkError(f"point {r},{c} has two stones")
-            window[r - 1, c - 1] = colour
     return window
 
 
@@ -105,8 +85,7 @@ def parse_pattern(text: str) -> Window:
         ZugwerkError: a word is not a colour or a point, or a point is outside the corner or given twice; the message
             names it.
     """
-    stones: dict[int, list[tuple[int, int]]] = {BLACK: [], WHITE: []}
-    colour = 0
+    window, colour = np.zeros((SIDE, SIDE), np.int8), EMPTY
     for word in text.split():
         if word.upper() in COLOURS:
             colour = COLOURS[word.upper()]
@@ -116,8 +95,13 @@ def parse_pattern(text: str) -> Window:
             raise ZugwerkError(f"bad pattern: {word[:40]!a} is neither X, O nor a point r,c such as 3,4")
         if not colour:
             raise ZugwerkError(f"bad pattern: X or O has to come before {word}")
-        stones[colour].append((int(match[1]), int(match[2])))
-    return window_of(stones[BLACK], stones[WHITE])
+        r, c = int(match[1]), int(match[2])
+        if not (1 <= r <= SIDE and 1 <= c <= SIDE):
+            raise ZugwerkError(f"point {word} is outside the corner; lines go from 1 to {SIDE}")
+        if window[r - 1, c - 1]:
+            raise ZugwerkError(f"point {word} has two stones")
+        window[r - 1, c - 1] = colour
+    return window
 
 
 def format_pattern(window: Window) -> str:
@@ -140,9 +124,7 @@ def format_pattern(window: Window) -> str:
 # and the next move is then of the pattern as it stands. Handicap stones are part of the pattern that a corner begins
 # with.
 
-
 LONGEST = 20  # Local moves of a corner sequence
-MAX_STEPS = CORNERS * 2 * LONGEST  # Largest number of steps of one game: each local move may follow a pass
 OPENING = 60
 """Actions that name a game: few enough that copies cut short still have them all, and more than different games share
 (no two of 507 recorded games do)."""
@@ -162,13 +144,6 @@ class Steps(NamedTuple):
     after: npt.NDArray[np.int8]  # [E, 10, 10]: window after it, captured stones gone
 
 
-def empty_steps(count: int) -> Steps:
-    """Return uninitialised steps."""
-    small = [np.empty(count, np.int8) for _ in range(4)]
-    windows = [np.empty((count, 10, 10), np.int8) for _ in range(2)]
-    return Steps(np.empty(count, np.int32), np.empty(count, np.int16), *small, *windows)
-
-
 def select(steps: Steps, which: slice | npt.NDArray[np.int64]) -> Steps:
     """Some of the steps."""
     return Steps._make(column[which] for column in steps)
@@ -178,19 +153,10 @@ def select(steps: Steps, which: slice | npt.NDArray[np.int64]) -> Steps:
 def walk_game(
     start: GoState, state: GoState, actions: npt.NDArray[np.int32], longest: int, game: int, out: Steps, at: int
 ) -> int:
-    """Write a game's steps from entry ``at`` on, at most `MAX_STEPS` of them.
+    """Write a game's steps to ``out`` from entry ``at`` on, at most two for each of the ``longest`` moves of a corner.
 
-    Args:
-        start: the position that the game begins with.
-        state: room, a state of the same size.
-        actions: int32 [P].
-        longest: local moves of a corner after which its clock stops.
-        game: what to write as their game.
-        out: room.
-        at: first free entry.
-
-    Returns:
-        The first free entry afterwards; where an action is not legal, -1 - its ply.
+    ``state`` is room of the same size as ``start``. Return the first free entry afterwards, or -1 - ply of an illegal
+    one of the ``actions`` [P].
     """
     copy_into(start, state)
     numbers = np.zeros(CORNERS, np.int64)
@@ -231,19 +197,16 @@ def walk_game(
 class Walked(NamedTuple):
     """Result of a walk over some games."""
 
-    steps: Steps
-    illegal: list[tuple[int, int]]
-    """(index of the game, ply) of each illegal action met; nothing of such a game is among the steps."""
+    steps: Steps  # Without those of games with an illegal action
+    illegal: list[tuple[int, int]]  # (index of the game, ply) of each illegal action met
 
 
 def walk(records: Sequence[GameRecord], longest: int = LONGEST) -> Walked:
-    """Steps of games.
-
-    Raises:
-        ZugwerkError: a record of another game or size, which cannot be among joseki.
-    """
-    room, at = empty_steps(len(records) * CORNERS * 2 * longest), 0
-    illegal: list[tuple[int, int]] = []
+    """Steps of games. Raises ZugwerkError: a record of another game or size, which cannot be among joseki."""
+    most, at, illegal = len(records) * CORNERS * 2 * longest, 0, list[tuple[int, int]]()
+    kinds = {"game": np.int32, "ply": np.int16}
+    shapes = {"before": (most, SIDE, SIDE), "after": (most, SIDE, SIDE)}
+    room = Steps(*(np.empty(shapes.get(name, most), kinds.get(name, np.int8)) for name in Steps._fields))
     state = initial_state(BOARD)
     for index, record in enumerate(records):
         if record.game != "go" or (record.height, record.width) != (BOARD, BOARD):
@@ -274,13 +237,8 @@ def each_steps(records: Iterable[GameRecord], longest: int = LONGEST) -> Iterato
 
 def chunks(records: Iterable[GameRecord], size: int = CHUNK) -> Iterator[list[GameRecord]]:
     """The records in lists of ``size``, the last one perhaps shorter."""
-    chunk: list[GameRecord] = []
-    for record in records:
-        chunk.append(record)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
+    left = iter(records)
+    while chunk := list(islice(left, size)):
         yield chunk
 
 
@@ -322,8 +280,7 @@ def _named(record: GameRecord, actions: Sequence[int]) -> int:
 # Different patterns can share a code, and some do: a clash. `canonical` tells which patterns are the same. An encoding
 # is the pattern after a local move. It clashes where its code was first that of another pattern; a pattern clashes
 # where its first encoding does.
-
-
+#
 # The exact key of a corner pattern: the same for its 16 symmetric forms, different for any two other patterns.
 #
 # The board's eight symmetries bring any corner to any other and reflect it on its diagonal; with the exchange of
@@ -334,16 +291,15 @@ def _named(record: GameRecord, actions: Sequence[int]) -> int:
 # A form is numbered by bits, REFLECTED and RECOLOURED. Patterns that are symmetric themselves have several forms that
 # are the smallest, so a *set* of forms (bit f for form f) belongs to a key, and a move is kept as its smallest image.
 
-
 REFLECTED, RECOLOURED = 1, 2
 FORMS = 4
 WORDS = 4
 """uint64 of a key: black stones with r = 1 to 5, with 6 to 10; white stones likewise; bit (r - 1) % 5 * 10 + c - 1."""
 HALF = POINTS // 2
+ONE = np.uint64(1)
 MOVES = 2 * (POINTS + 1)  # Moves in the canonical frame: colour (0 for the one that black stones became) * 101 + point
 
 Key = npt.NDArray[np.uint64]
-_DIGITS = 13  # hex digits of 50 bits
 
 
 @njit(cache=True)
@@ -355,16 +311,13 @@ def form_words(window: Window, words: npt.NDArray[np.uint64]) -> None:
             code = window[r, c]
             if code:
                 point, image = r * SIDE + c, c * SIDE + r
-                words[0, code - 1, point // HALF] |= np.uint64(1) << np.uint64(point % HALF)
-                words[1, code - 1, image // HALF] |= np.uint64(1) << np.uint64(image % HALF)
+                words[0, code - 1, point // HALF] |= ONE << np.uint64(point % HALF)
+                words[1, code - 1, image // HALF] |= ONE << np.uint64(image % HALF)
 
 
 @njit(cache=True)
 def canonical(window: Window, key: Key, words: npt.NDArray[np.uint64]) -> int:
-    """Write the key uint64 [4] of a window; return the set of forms that are that key.
-
-    ``words`` uint64 [2, 2, 2] is room to work in.
-    """
+    """Write the key uint64 [4] of a window; return the set of forms that are that key; ``words`` [2, 2, 2] is room."""
     form_words(window, words)
     best, forms = 0, 1
     for form in range(1, FORMS):
@@ -446,11 +399,7 @@ def windows_of_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
 
 
 def canonical_key(window: Window) -> tuple[Key, int]:
-    """Key uint64 [4] of a window int8 [10, 10], and the set of forms that are that key.
-
-    Raises:
-        ZugwerkError: not a window.
-    """
+    """Key uint64 [4] of a window int8 [10, 10], and the set of forms that are it. Raises ZugwerkError: not a window."""
     if window.shape != (SIDE, SIDE) or window.dtype != np.int8 or window.min() < 0 or window.max() > WHITE:
         raise ZugwerkError("a corner pattern is an int8 array of 10x10: 0 empty, 1 black, 2 white")
     key = np.empty(WORDS, np.uint64)
@@ -459,11 +408,10 @@ def canonical_key(window: Window) -> tuple[Key, int]:
 
 def key_text(key: Key) -> str:
     """The key as 52 hex digits, 13 a word."""
-    return "".join(f"{int(word):0{_DIGITS}x}" for word in key)
+    return "".join(f"{int(word):013x}" for word in key)
 
 
 BOTH = BLACK | WHITE  # Argument of `factors` for stones of either colour; the numbers of the colours are bits
-ONE = np.uint64(1)
 
 
 @njit(cache=True, allocates=True)
@@ -579,8 +527,7 @@ def symmetric_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     return codes
 
 
-KEYS = np.random.default_rng(2004).integers(0, 1 << 64, (2, BOARD * BOARD), dtype=np.uint64)
-"""uint64 [2, 361]: by colour and square."""
+KEYS = np.random.default_rng(2004).integers(0, 1 << 64, (2, BOARD * BOARD), dtype=np.uint64)  # by colour and square
 Codes = npt.NDArray[np.uint64]
 
 
@@ -596,8 +543,8 @@ def zobrist_code(window: Window, corner: int, form: int) -> np.uint64:
 
 
 @njit(cache=True)
-def gu_form(points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> int:
-    """The form that a sequence of moves chooses: the first is black, the first off the diagonal has r < c."""
+def gu_code(window: Window, points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> np.uint64:
+    """Code of the position after moves [M], in the form whose first is black, and first off r = c has r < c."""
     form, first = 0, True
     for i in range(points.size):
         if points[i] == PASS:
@@ -607,14 +554,9 @@ def gu_form(points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> int:
         first = False
         r, c = points[i] // SIDE, points[i] % SIDE
         if r != c:
-            return form | REFLECTED if r > c else form
-    return form
-
-
-@njit(cache=True)
-def gu_code(window: Window, points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> np.uint64:
-    """Code of the position that a corner's sequence of moves (points, colours [M]) led to."""
-    return zobrist_code(window, 0, gu_form(points, colours))
+            form |= REFLECTED if r > c else 0
+            break
+    return zobrist_code(window, 0, form)
 
 
 @njit(cache=True, allocates=True)
@@ -637,10 +579,7 @@ def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
 
 
 def count_unresolved(windows: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]) -> int:
-    """Number of windows int8 [E, 10, 10] whose keys uint64 [E, 4] are not those of their patterns.
-
-    It shares no code with the key: the smallest of the four forms of a window, compared stone by stone.
-    """
+    """Number of windows [E, 10, 10] whose keys [E, 4] are not their patterns'; it shares no code with the key."""
     recolour = np.array([0, WHITE, BLACK], np.int8)
     looked = (windows, windows.transpose(0, 2, 1))
     forms = np.stack([form for one in looked for form in (one, recolour[one])])  # [4, E, 10, 10]

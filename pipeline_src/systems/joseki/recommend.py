@@ -16,7 +16,7 @@ from pipeline_src.games.go import FILES, GoState, format_move, is_legal
 from pipeline_src.games.go import SIDE as TO_PLAY
 from pipeline_src.jit import njit
 from pipeline_src.report.board_picture import BoardPicture, star_points
-from pipeline_src.systems.joseki.library import Ints, Library, key_slot
+from pipeline_src.systems.joseki.library import Ints, Library, group_begins, key_slot
 from pipeline_src.systems.joseki.patterns import (
     CORNER_NAMES,
     CORNERS,
@@ -45,7 +45,6 @@ from pipeline_src.systems.joseki.patterns import (
 # pattern with a stone there is that of the next state. Patterns that clash share a state here (`SharedCodes`), and a
 # move that captures is not found: the code after it is of fewer stones.
 
-
 Points = npt.NDArray[np.int16]
 
 
@@ -55,8 +54,7 @@ class Found(NamedTuple):
     state: int  # -1 where the library does not have the pattern
     forms: int  # Set of forms that are its key
     transitions: Ints  # [n]: the library's, by canonical move
-    points: Points
-    """[n, 2]: where each is in the window; both entries alike but in patterns that are symmetric themselves."""
+    points: Points  # [n, 2]: where each is in the window; entries differ in patterns that are symmetric themselves
 
 
 @njit(cache=True, allocates=True)
@@ -66,9 +64,7 @@ def _look_up(
     key = np.empty(WORDS, np.uint64)
     forms = canonical(window, key, np.empty((2, 2, 2), np.uint64))
     state = int(slots[key_slot(slots, keys, key)])
-    if state < 0:
-        return state, forms, np.empty(0, np.int32), np.empty((0, 2), np.int16)
-    first, end = starts[state], starts[state + 1]
+    first, end = (starts[state], starts[state + 1]) if state >= 0 else (0, 0)
     transitions, points = np.empty(end - first, np.int32), np.empty((end - first, 2), np.int16)
     count = 0
     for transition in range(first, end):
@@ -135,21 +131,20 @@ def code_index(library: Library) -> CodeIndex:
     of, to = codes[library.origins()], codes[library.to]
     order = np.lexsort((layers, to, of))
     of, to, layers, counts = of[order], to[order], layers[order], library.played[order]
-    first = np.ones(len(of), bool)
-    first[1:] = (of[1:] != of[:-1]) | (to[1:] != to[:-1]) | (layers[1:] != layers[:-1])
-    summed = np.add.reduceat(counts, np.flatnonzero(first)) if len(of) else counts
+    begins = group_begins(of, to, layers)
+    summed = np.add.reduceat(counts, begins) if len(of) else counts
     names = np.unique(codes)
-    starts = np.searchsorted(of[first], np.append(names, 0)).astype(np.int32)
-    starts[-1] = int(first.sum())
-    return CodeIndex(names, starts, to[first], layers[first], summed.astype(np.int32))
+    starts = np.append(np.searchsorted(of[begins], names), len(begins)).astype(np.int32)
+    return CodeIndex(names, starts, to[begins], layers[begins], summed.astype(np.int32))
 
 
 @njit(cache=True, allocates=True)
-def _look_up_code(index: CodeIndex, window: Window, colour: int) -> tuple[int, int, npt.NDArray[np.int16]]:
+def look_up_paper(index: CodeIndex, window: Window, colour: int) -> Points:
+    """Points of the transitions of the window's code for a player of ``colour``; NOT_FOUND where none fits."""
     code = pattern_code(window)
     at = np.searchsorted(index.codes, code)
     if at == index.codes.size or index.codes[at] != code:
-        return -1, -1, np.empty(0, np.int16)
+        return np.empty(0, np.int16)
     first, end = index.starts[at], index.starts[at + 1]
     points = np.full(end - first, NOT_FOUND, np.int16)
     for transition in range(first, end):
@@ -166,19 +161,12 @@ def _look_up_code(index: CodeIndex, window: Window, colour: int) -> tuple[int, i
             if after == index.following[transition]:
                 points[transition - first] = point
                 break
-    return first, end, points
-
-
-def look_up_paper(index: CodeIndex, window: Window, colour: int) -> tuple[range, npt.NDArray[np.int16]]:
-    """Transitions of the window's code, and the point of each for a player of ``colour``; NOT_FOUND where none fits."""
-    first, end, points = _look_up_code(index, window, colour)
-    return range(first, end), points
+    return points
 
 
 def state_window(library: Library, state: int) -> Window:
     """The pattern of a state, int8 [10, 10], in its canonical form."""
-    window = np.empty((SIDE, SIDE), np.int8)
-    window_of_key(library.keys[state], window)
+    window: Window = windows_of_keys(library.keys[state : state + 1])[0]
     return window
 
 
@@ -221,9 +209,7 @@ class Recommendation:
     """A move that games had in this corner's pattern."""
 
     corner: int
-    actions: tuple[int, ...]
-    """Legal points of the board, up to two where the pattern is its own mirror image; none: the side to move played
-    elsewhere."""
+    actions: tuple[int, ...]  # Legal points, two where the pattern is its own mirror image; none: played elsewhere
     played: int  # How often it was played
     share: float  # Share of all moves of this side in the pattern, including moves elsewhere
     sure_share: float  # Lower end of the share's 95 % interval
@@ -242,8 +228,7 @@ class Ranked(NamedTuple):
     """A move of a pattern, all its transitions together: its captures may have differed."""
 
     move: int  # In the canonical frame
-    points: tuple[int, ...]
-    """In the window; two where the pattern is its own mirror image; PASS: the side to move played elsewhere."""
+    points: tuple[int, ...]  # In the window; two where the pattern is its own mirror image; PASS: played elsewhere
     transitions: list[int]
     played: int
     wins: int
@@ -282,15 +267,11 @@ def recommend_in_corner(library: Library, state: GoState, corner: int) -> list[R
         places = () if elsewhere else sorted(int(square_of(point, corner)) for point in one.points)
         actions = tuple(action for action in places if is_legal(state, action))
         if actions or elsewhere:
-            samples = _samples(library, one.transitions)
+            games, plies = (array[one.transitions].ravel().tolist() for array in (library.samples, library.plies))
+            known = tuple((int(library.gids[game]), ply) for game, ply in zip(games, plies, strict=True) if game >= 0)
             shares = one.played / total, _low_end(one.played / total, total)
-            made.append(Recommendation(corner, actions, one.played, *shares, one.wins, one.losses, samples))
+            made.append(Recommendation(corner, actions, one.played, *shares, one.wins, one.losses, known))
     return made
-
-
-def _samples(library: Library, transitions: list[int]) -> tuple[tuple[int, int], ...]:
-    games, plies = library.samples[transitions].ravel().tolist(), library.plies[transitions].ravel().tolist()
-    return tuple((int(library.gids[game]), ply) for game, ply in zip(games, plies, strict=True) if game >= 0)
 
 
 def _rank(one: Recommendation) -> tuple[float, float, tuple[int, ...]]:
@@ -323,9 +304,6 @@ def recommend(library: Library, state: GoState, corners: Sequence[int] = range(C
         named.update(action for one in free for action in one.actions)
         best += free
     return best + sorted((one for one in found if not one.actions), key=_rank)
-
-
-# Go positions with the library's recommended moves, as pictures and as rows of a table.
 
 
 def recommendation_rows(found: Iterable[Recommendation], size: int = 19) -> list[dict[str, Any]]:

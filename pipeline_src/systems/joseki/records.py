@@ -46,9 +46,6 @@ def main() -> None:
     that `crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under
     ``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``. Killed and run again, it
     makes or reads only the missing games: finished ones are kept under ``work/``.
-
-    Raises:
-        ZugwerkError: bad params, a source that is not there or damaged, or not one usable game.
     """
     params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
     identity = {"made": params.made.model_dump(), "seed": seed}
@@ -68,16 +65,17 @@ def main() -> None:
 def _results(params: JosekiRecordsParams, seed: int, journal: Journal) -> Iterator[SgfGame | Reject]:
     if params.source == "made":
         return _make(params.made, seed, journal)
-    if params.source == "littlegolem":
-        return _read_crawled()
-    return _read(Path(params.source), journal)
+    if params.source != "littlegolem":
+        return _read(Path(params.source), journal)
+    if not list_shards(PAGES):
+        steps = "`zugwerk crawl joseki`, then python -m pipeline_src.stage systems.joseki.crawl"
+        raise ZugwerkError(f"{PAGES}: no crawled games there; run {steps}")
+    return (read_go(raw) for raw in read_raw(PAGES))
 
 
 def _make(made: MadeGames, seed: int, journal: Journal) -> Iterator[SgfGame]:
-    tasks = {str(number): (number,) for number in range(made.games)}
-    records = each_kept(
-        partial(make_some, made, seed), tasks, load(Parallel, "parallel"), "games", journal, kind=GameRecord
-    )
+    tasks, make = {str(number): (number,) for number in range(made.games)}, partial(make_some, made, seed)
+    records = each_kept(make, tasks, load(Parallel, "parallel"), "games", journal, kind=GameRecord)
     return (SgfGame(record, EVENT, 0, 0, 0) for record in records)
 
 
@@ -103,24 +101,16 @@ def read_some(files: list[tuple[str, bytes]]) -> list[Results]:
     return [list(parse_sgf(data, name=name)) for name, data in files]
 
 
-def _read_crawled() -> Iterator[SgfGame | Reject]:
-    if not list_shards(PAGES):
-        steps = "`zugwerk crawl joseki`, then python -m pipeline_src.stage systems.joseki.crawl"
-        raise ZugwerkError(f"{PAGES}: no crawled games there; run {steps}")
-    return (read_go(raw) for raw in read_raw(PAGES))
-
-
 def _numbered(result: SgfGame | Reject, gid: int) -> SgfGame | Reject:
     if isinstance(result, Reject):
         return dataclasses.replace(result, gid=gid)
     return result._replace(record=dataclasses.replace(result.record, gid=gid))
 
 
-def _long_enough(result: SgfGame | Reject, plies: int) -> SgfGame | Reject:
-    if isinstance(result, Reject) or len(result.record.actions) >= plies:
+def _long_enough(result: SgfGame | Reject, least: int) -> SgfGame | Reject:
+    if isinstance(result, Reject) or (plies := len(result.record.actions)) >= least:
         return result
-    played = len(result.record.actions)
-    return Reject(result.record.gid, played, "too_short", f"{result.name}: {played} plies; at least {plies} are wanted")
+    return Reject(result.record.gid, plies, "too_short", f"{result.name}: {plies} plies; at least {least} are wanted")
 
 
 # Synthetic games of textbook joseki.
@@ -129,7 +119,6 @@ def _long_enough(result: SgfGame | Reject, plies: int) -> SgfGame | Reject:
 # corner, Black first; an empty move is one that is played elsewhere (tenuki). Made games play them in four corners,
 # with tenuki, transpositions and mistakes. They are marked as synthetic: source ``engine``, event ``made``. The winner
 # is random; each mistake more than the opponent's divides the odds by e.
-
 
 SIZE = 19
 FILE = Path(__file__).with_name("textbook.sgf")
@@ -168,8 +157,8 @@ def _point(text: str) -> tuple[int, int]:
 
 EVENT = "made"
 FIRST_GID = 1
+# By how many rows and columns a mistake misses.
 MISSES = [(down, right) for down in range(-2, 3) for right in range(-2, 3) if (down, right) != (0, 0)]
-"""By how many rows and columns a mistake misses."""
 NO_RESULT = 0.03  # Share of games without a result, as in real archives
 TRIES = 40  # Points to try for a noise move before the side passes
 
@@ -193,14 +182,11 @@ class _Corner:
 
 def make_games(made: MadeGames, seed: int, first: int, count: int) -> list[GameRecord]:
     """Games ``first`` to ``first + count - 1`` of the archive of a seed; each depends on its own number alone."""
-    return [
-        _make_game(made, [seed, streams.JOSEKI_MADE, number], FIRST_GID + number)
-        for number in range(first, first + count)
-    ]
+    return [_make_game(made, seed, number) for number in range(first, first + count)]
 
 
-def _make_game(made: MadeGames, seed: list[int], gid: int) -> GameRecord:
-    rng = np.random.default_rng(seed)
+def _make_game(made: MadeGames, seed: int, number: int) -> GameRecord:
+    rng = np.random.default_rng([seed, streams.JOSEKI_MADE, number])
     state = initial_state(SIZE)
     corners: list[_Corner | None] = [None] * 4
     actions: list[int] = []
@@ -226,25 +212,19 @@ def _make_game(made: MadeGames, seed: list[int], gid: int) -> GameRecord:
                 corner.points = corner.points[: corner.at]
         if action < 0:
             action = _noise(rng, state)
-        for number, other in enumerate(corners):
-            if other and number != choice and other.turn() == side and other.points[other.at] == ELSEWHERE:
+        for place, other in enumerate(corners):
+            if other and place != choice and other.turn() == side and other.points[other.at] == ELSEWHERE:
                 other.at += 1
         play(state, action)
         actions.append(action)
         last = choice
         if len(actions) > 1 and actions[-1] == actions[-2] == SIZE * SIZE:
             break
-    return GameRecord(
-        game="go",
-        gid=gid,
-        source="engine",
-        variant="standard",
-        height=SIZE,
-        width=SIZE,
-        actions=tuple(actions),
-        winner=_winner(rng, missed),
-        event=EVENT,
-    )
+    winner: Winner | None = None
+    if rng.random() >= NO_RESULT:
+        winner = "first" if rng.random() < 1 / (1 + math.exp(missed[0] - missed[1])) else "second"
+    gid = FIRST_GID + number
+    return GameRecord("go", gid, "engine", "standard", SIZE, SIZE, tuple(actions), winner, event=EVENT)
 
 
 def _choose(rng: np.random.Generator, corners: list[_Corner | None], side: int, last: int, tenuki: float) -> int:
@@ -266,14 +246,12 @@ def _placed(rng: np.random.Generator, corner: int, transposed: float) -> list[tu
         at = int(rng.integers(len(order) - 2))
         order[at], order[at + 2] = order[at + 2], order[at]
     mirrored = rng.random() < 0.5
-    placed = []
-    for point in order:
-        if point == ELSEWHERE:
-            placed.append(ELSEWHERE)
-            continue
+
+    def place(point: tuple[int, int]) -> tuple[int, int]:
         row, column = point[::-1] if mirrored else point
-        placed.append((SIZE - row if corner >= 2 else row - 1, SIZE - column if corner % 2 else column - 1))
-    return placed
+        return SIZE - row if corner >= 2 else row - 1, SIZE - column if corner % 2 else column - 1
+
+    return [point if point == ELSEWHERE else place(point) for point in order]
 
 
 def _noise(rng: np.random.Generator, state: GoState) -> int:
@@ -286,18 +264,13 @@ def _noise(rng: np.random.Generator, state: GoState) -> int:
     return SIZE * SIZE
 
 
-def _winner(rng: np.random.Generator, missed: list[int]) -> Winner | None:
-    if rng.random() < NO_RESULT:
-        return None
-    return "first" if rng.random() < 1 / (1 + math.exp(missed[0] - missed[1])) else "second"
-
-
 class GameCounts:
     """Counts by reason, source and result."""
 
     def __init__(self) -> None:
-        self._games = self._made = self._handicap = self._variations = self._added = self._cut = self._plies = 0
+        self._sums = Counter(dict.fromkeys(("made", "handicap", "variations", "passes_added", "cut"), 0))
         self._reasons, self._sources, self._winners = Counter[Reason](), Counter[Source](), Counter[Winner | None]()
+        self._plies = 0
 
     def add(self, result: SgfGame | Reject) -> None:
         """Count one game or reject."""
@@ -305,12 +278,10 @@ class GameCounts:
             self._reasons[result.reason] += 1
             return
         record = result.record
-        self._games += 1
-        self._made += record.source == "engine" and record.event == EVENT
-        self._handicap += "handicap" in record.variant
-        self._variations += result.variations
-        self._added += result.passes_added
-        self._cut += result.cut
+        self._sums["made"] += record.source == "engine" and record.event == EVENT
+        self._sums["handicap"] += "handicap" in record.variant
+        for name in ("variations", "passes_added", "cut"):
+            self._sums[name] += getattr(result, name)
         self._plies += len(record.actions)
         self._sources[record.source] += 1
         self._winners[record.winner] += 1
@@ -324,20 +295,16 @@ class GameCounts:
             `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
             without games; the latter is Black's score of the games with a result.
         """
-        rejects, winners = self._reasons.total(), self._winners
-        decided = winners["first"] + winners["second"] + winners["draw"]
+        games, rejects, winners = self._sources.total(), self._reasons.total(), self._winners
+        decided = games - winners[None]
         return {
-            "rows": self._games + rejects,
-            "games": self._games,
+            "rows": games + rejects,
+            "games": games,
             "rejects": rejects,
             "rejects_by_reason": {reason: self._reasons[reason] for reason in REASONS},
             "sources": {source: self._sources[source] for source in SOURCES},
-            "made": self._made,
-            "handicap": self._handicap,
-            "variations": self._variations,
-            "passes_added": self._added,
-            "cut": self._cut,
+            **self._sums,
             "no_result": winners[None],
-            "mean_plies": self._plies / self._games if self._games else None,
+            "mean_plies": self._plies / games if games else None,
             "first_side_score": (winners["first"] + winners["draw"] / 2) / decided if decided else None,
         }

@@ -5,5 +5,4 @@ PLAYERS = {
         ["alphabeta:depth=cnn", "alphabeta:depth=table", "alphabeta:nodes_per_ms"],
         "pipeline_src.systems.search_depth.player:depth_player",
     )
-}
-"""An alpha-beta with one of these options chooses its depth."""
+}  # An alpha-beta with one of these options chooses its depth

@@ -11,7 +11,7 @@ from pipeline_src.report.examples import SIDES, Draw, Example, Panel, heat_map, 
 from pipeline_src.systems.search_depth.declaration import DepthShown
 from pipeline_src.systems.search_depth.net import load_depth_model
 from pipeline_src.systems.search_depth.params import DepthSplitParams
-from pipeline_src.systems.search_depth.positions import depth_planes, open_positions
+from pipeline_src.systems.search_depth.positions import open_positions
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
@@ -26,11 +26,7 @@ def boards(shown: DepthShown) -> Callable[[Draw], list[Example]]:
 def depth_example(
     shown: DepthShown, shares: tuple[float, float, float], seed: int, rng: np.random.Generator
 ) -> Example:
-    """Return a position of a test game drawn by ``rng``. The games are split by ``shares`` and ``seed``.
-
-    Raises:
-        ZugwerkError: the data set is missing or has too few games, or a model is missing or for other depths.
-    """
+    """Return a position of a test game drawn by ``rng``. Raises ZugwerkError: the data set or a model is missing."""
     p = open_positions(SAMPLES)
     models = {
         name: load_depth_model(MODELS / name / "model.pt", classes=p.classes) for name in (shown.published, shown.ours)
@@ -38,10 +34,7 @@ def depth_example(
     games = np.unique(p.game).astype(np.int64)
     rows = np.flatnonzero(p.game == rng.choice(games[assign_games(games, shares, seed) == TEST]))
     row = rows[np.abs(p.ply[rows] - shown.ply).argmin() :][:1]  # [1]
-    chosen = {}
-    for name, model in models.items():
-        planes = depth_planes(model.inputs, p.n[row], p.used[row], p.board[row], p.to_play[row], p.expandable[row])
-        chosen[name] = int(model.choose_all(planes, p.used[row])[0])
+    chosen = {name: int(one.choose_all(p.planes(one.inputs, row), p.used[row])[0]) for name, one in models.items()}
     weighed = p.n[row[0]] * (1 - p.used[row[0]])  # the paper's W_t * n
     most, names = float(weighed.max()), square_names("amazons", weighed.shape[0])
     side = SIDES["amazons"][int(p.to_play[row[0]])]

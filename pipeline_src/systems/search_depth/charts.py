@@ -15,8 +15,7 @@ PLAYERS = {
     "table_cnn": "table for cnn",
     "table_ours": "table for ours",
     "deepening": "deepening",
-}
-"""Players in the charts by move number."""
+}  # Players in the charts by move number
 CHOOSERS = ("cnn_", "ours_")  # Players that choose a depth; the other committed matches compare amounts of compute
 ENOUGH = 0.2  # Least share of a player's games that reach a move for its mean to be shown
 

@@ -26,12 +26,17 @@ class DepthShown(Params):
     """Name in ``depth_train.models`` of our own net."""
 
 
-def _depth(words: str, unit: str, key: str, published: float | None = None) -> Figure:
-    return Figure(words, unit, f"{REPORTS}/evaluate.json", key, "depth_evaluate", published, ENGINE_GAMES)
+def _depth(words: str, unit: str, key: str, published: float | None = None, stage: str = "evaluate") -> Figure:
+    return Figure(words, unit, f"{REPORTS}/{stage}.json", key, f"depth_{stage}", published, ENGINE_GAMES)
 
 
-def _depth_match(words: str, unit: str, key: str, published: float | None = None) -> Figure:
-    return Figure(words, unit, f"{REPORTS}/match.json", key, "depth_match", published, ENGINE_GAMES)
+def _match(net: str, words: str, key: str, unit: str = "fraction") -> Figure:
+    return _depth(f"{net} net: {words}", unit, key, stage="match")
+
+
+UNBEATEN = "unbeaten rate against a fixed table of equal compute"
+DEEPENING = "score against iterative deepening, same clock"
+HAND = "unbeaten rate against three tables written by hand"
 
 
 SYSTEM = System(
@@ -47,28 +52,16 @@ SYSTEM = System(
     figures={
         "positions": _depth("labelled positions", "positions", "positions", 81_742_572),
         # No game of ours is drawn, so both are the same share. The published rates are those of the published net.
-        "unbeaten_vs_fixed": _depth_match(
-            "our net: unbeaten rate against a fixed table of equal compute", "fraction", "ours_table.score"
-        ),
-        "wins_vs_fixed": _depth_match("our net: win rate against that table", "fraction", "ours_table.score"),
-        "time_outs": _depth_match("our net: games lost on time", "games", "ours_table.time_outs"),
-        "mean_margin": _depth_match(
-            "our net: mean margin against that table", "squares left", "ours_table.mean_margin"
-        ),
-        "score_vs_iterative_deepening": _depth_match(
-            "our net: score against iterative deepening, same clock", "score", "ours_deepening.score"
-        ),
+        "unbeaten_vs_fixed": _match("our", UNBEATEN, "ours_table.score"),
+        "wins_vs_fixed": _match("our", "win rate against that table", "ours_table.score"),
+        "time_outs": _match("our", "games lost on time", "ours_table.time_outs", "games"),
+        "mean_margin": _match("our", "mean margin against that table", "ours_table.mean_margin", "squares left"),
+        "score_vs_iterative_deepening": _match("our", DEEPENING, "ours_deepening.score", "score"),
         # The paper's net and recipe.
-        "cnn_unbeaten_vs_fixed": _depth_match(
-            "published net: unbeaten rate against a fixed table of equal compute", "fraction", "cnn_table.score"
-        ),
-        "cnn_score_vs_iterative_deepening": _depth_match(
-            "published net: score against iterative deepening, same clock", "score", "cnn_deepening.score"
-        ),
-        "unbeaten_vs_hand_table": Figure("our net: unbeaten rate against three tables written by hand", "fraction"),
-        "cnn_unbeaten_vs_hand_table": Figure(
-            "published net: unbeaten rate against three tables written by hand", "fraction", published=0.734
-        ),
+        "cnn_unbeaten_vs_fixed": _match("published", UNBEATEN, "cnn_table.score"),
+        "cnn_score_vs_iterative_deepening": _match("published", DEEPENING, "cnn_deepening.score", "score"),
+        "unbeaten_vs_hand_table": Figure(f"our net: {HAND}", "fraction"),
+        "cnn_unbeaten_vs_hand_table": Figure(f"published net: {HAND}", "fraction", published=0.734),
         # Of the paper's net, balanced as published, on the test split as it is.
         "accuracy": _depth("published net and recipe: accuracy of the depth", "fraction", "models.smote.accuracy"),
         "macro_f1": _depth("published net and recipe: macro F1 of the depth", "F1", "models.smote.macro_f1"),

@@ -19,9 +19,9 @@ from pipeline_src.project.params import Named, load, load_value
 from pipeline_src.systems.search_depth.net import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.params import DepthEvaluateParams, DepthModelParams, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import (
+    LABELS,
     DepthPositions,
     confusion,
-    depth_planes,
     f1_scores,
     macro_f1,
     open_positions,
@@ -52,8 +52,7 @@ class Test:
         chosen, p = [np.empty(0, np.int64)], self.positions
         for start in range(0, len(self.rows), BATCH):
             r = self.rows[start : start + BATCH]
-            planes = depth_planes(model.inputs, p.n[r], p.used[r], p.board[r], p.to_play[r], p.expandable[r])
-            chosen.append(model.choose_all(planes, np.asarray(p.used[r])))
+            chosen.append(model.choose_all(p.planes(model.inputs, r), np.asarray(p.used[r])))
         return np.concatenate(chosen)
 
     def figures(self, chosen: npt.NDArray[np.int64], label: str) -> dict[str, Any]:
@@ -85,10 +84,7 @@ class Test:
 
 
 def layer_growth(nodes_by_depth: Nodes) -> float:
-    """How many times as many nodes a layer more takes: the geometric mean over R searches int64 [R, D].
-
-    1 where no search completed two layers.
-    """
+    """How many times as many nodes a layer more takes, by geometric mean over searches [R, D]; 1 if none has two."""
     before, after = nodes_by_depth[:, :-1], nodes_by_depth[:, 1:]
     both = (before > 0) & (after > 0)
     return float(np.exp(np.log(after[both] / before[both]).mean())) if both.any() else 1.0
@@ -116,34 +112,22 @@ def jackknife(
 ) -> Score:
     """A statistic of sums over games, with its interval (Efron, Stein, Annals of Statistics 9, 1981).
 
-    Args:
-        parts: [G, ...], what each game adds to the sums.
-        statistic: of the sums [...].
-        n: number of trials or positions, reported with the result.
-        lowest: the least that the statistic can be.
-        highest: the most.
-
-    Returns:
-        The statistic of all games. Of a single game, or where the statistic of some others is no number, the interval
-        is NaN.
+    ``parts`` [G, ...] are what each game adds to the sums; the statistic goes from ``lowest`` to ``highest``; ``n``
+    trials or positions are reported. Of a single game, or where the statistic of some others is no number, the
+    interval is NaN.
     """
-    games, total = len(parts), parts.sum(0)
+    games, total, half = len(parts), parts.sum(0), math.nan
     value = statistic(total)
-    if games < 2:
-        return Score(value, math.nan, math.nan, n)
-    without = np.array([statistic(total - part) for part in parts])
-    half = Z95 * math.sqrt((games - 1) / games * float(((without - without.mean()) ** 2).sum()))
+    if games > 1:
+        without = np.array([statistic(total - part) for part in parts])
+        half = Z95 * math.sqrt((games - 1) / games * float(((without - without.mean()) ** 2).sum()))
     if math.isnan(half):
         return Score(value, math.nan, math.nan, n)
     return Score(value, max(lowest, value - half), min(highest, value + half), n)
 
 
 def main() -> None:
-    """Load the nets, ask them, write.
-
-    Raises:
-        ZugwerkError: bad params, no data set, or a model that is missing or trained for something else.
-    """
+    """Load the nets, ask them, write."""
     models = load(Named[DepthModelParams], "depth_train.models")
     params, seed = load(DepthEvaluateParams, "depth_evaluate"), load_value(int, "seed")
     shares = load(DepthSplitParams, "depth_split").shares
@@ -156,7 +140,10 @@ def main() -> None:
         "games": len(np.unique(positions.game)),
         "test_positions": len(splits.test),
         "growth": growth,
-        "plain": _plain(test),
+        "plain": {  # of always the same depth, by depth and label
+            str(depth): {label: test.figures(np.full(len(test.rows), depth), label) for label in LABELS}
+            for depth in range(positions.classes[0], positions.classes[1] + 1)
+        },
         "models": {},
     }
     table: list[Row] = []
@@ -175,15 +162,6 @@ def _ratio(sums: npt.NDArray[np.float64]) -> float:
     return float(sums[0] / sums[1])
 
 
-def _plain(test: Test) -> dict[str, Any]:
-    """Figures of always the same depth, by depth and label."""
-    lowest, highest = test.positions.classes
-    return {
-        str(depth): {label: test.figures(np.full(len(test.rows), depth), label) for label in ("reached", "needed")}
-        for depth in range(lowest, highest + 1)
-    }
-
-
 def _ask(test: Test, path: Path, params: DepthModelParams, confidences: tuple[float, ...]) -> dict[str, Any]:
     model = load_depth_model(path, label=params.label, classes=test.positions.classes)
     chosen = test.choose(model)
@@ -197,14 +175,10 @@ def _ask(test: Test, path: Path, params: DepthModelParams, confidences: tuple[fl
 
 def _table_row(name: str, params: DepthModelParams, figures: dict[str, Any]) -> Row:
     counts = read_json(REPORTS / "train" / f"{name}.json")["after"]
-    return {
-        "model": name,
-        "label": params.label,
-        "balance": params.balance,
-        **{f"rows_{depth}": counts[depth] for depth in sorted(counts, key=int)},
-        **{key: figures[key]["value"] for key in ("accuracy", "mean_error", "deep_enough")},
-        **{key: figures[key]["value"] for key in ("macro_f1", "mean_depth", "nodes_of_iterative_deepening")},
-    }
+    shown = "accuracy", "mean_error", "deep_enough", "macro_f1", "mean_depth", "nodes_of_iterative_deepening"
+    rows = {f"rows_{depth}": counts[depth] for depth in sorted(counts, key=int)}
+    values = {key: figures[key]["value"] for key in shown}
+    return {"model": name, "label": params.label, "balance": params.balance, **rows, **values}
 
 
 def _confusion_rows(name: str, matrix: npt.NDArray[np.int64], lowest: int) -> list[Row]:
@@ -212,10 +186,10 @@ def _confusion_rows(name: str, matrix: npt.NDArray[np.int64], lowest: int) -> li
     return [
         {
             "model": name,
-            "label": lowest + row,
-            "chosen": lowest + column,
-            "count": int(count),
-            "share_of_label": float(shares[row, column]),
+            "label": lowest + i,
+            "chosen": lowest + j,
+            "count": int(n),
+            "share_of_label": float(shares[i, j]),
         }
-        for (row, column), count in np.ndenumerate(matrix)
+        for (i, j), n in np.ndenumerate(matrix)
     ]

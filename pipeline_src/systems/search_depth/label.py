@@ -58,8 +58,7 @@ Row = dict[str, Any]
 class Labelled:
     """Positions with labels, and how many were left out because there was nothing to choose."""
 
-    rows: list[Row] = field(default_factory=list)
-    """By the names of `systems.search_depth.positions.FIELDS`; labels as found, outside the classes too."""
+    rows: list[Row] = field(default_factory=list)  # By the names of `FIELDS`; labels as found, outside the classes too
     closed: int = 0  # Number of positions in which counting gives the turn
     single: int = 0  # Number of positions with one legal turn
     decided: int = 0  # Number of positions that the search decided
@@ -68,10 +67,7 @@ class Labelled:
 def label_games(
     game: DepthGame, params: DepthLabelParams, games: Sequence[tuple[int, Sequence[int]]], seed: Sequence[int]
 ) -> list[Labelled]:
-    """Play and label games, each given as its number and its opening.
-
-    A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
-    """
+    """Play and label games (number, opening), each by ``seed``, number and opening alone, on a clock of nodes."""
     labeller, start, found = _Labeller(game, params), amazons.initial_state(), list[Labelled]()
     for labeller.number, opening in games:
         labeller.found = Labelled()
@@ -161,13 +157,7 @@ def needed_depth(
 ) -> int:
     """Return the smallest depth with a turn as good as the last one's, by a search ``judge_depth`` plies deeper.
 
-    Args:
-        searcher: search that judges the turns.
-        state: the position, unfinished.
-        steps: reports of the search, the last of them its answer.
-        lowest: smallest depth to consider.
-        highest: largest answer, also if no depth was good enough.
-        params: params of the judgement.
+    ``steps`` are the reports of the search, the last of them its answer. Depths go from ``lowest`` to ``highest``.
     """
     last = steps[-1]
     depths = {step.depth: step.action for step in reversed(steps)}  # the first report of each depth
@@ -188,23 +178,14 @@ def needed_depth(
 
 
 def main() -> None:
-    """Play, label and write.
-
-    Raises:
-        ZugwerkError: bad params.
-    """
+    """Play, label and write. Raises ZugwerkError: bad params."""
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
-    openings = random_openings(
-        amazons, amazons.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
-    )
-    identity = {
-        "depth_label": params.model_dump(),
-        "depth_game": game.model_dump(),
-        "amazons_engine": engine.model_dump(),
-        "seed": seed,
-    }
+    drawn, start = [seed, streams.DEPTH_LABEL, 0], amazons.initial_state(10)
+    openings = random_openings(amazons, start, params.games, game.opening_plies, drawn)
+    sections = {"depth_label": params, "depth_game": game, "amazons_engine": engine}
+    identity = {name: section.model_dump() for name, section in sections.items()} | {"seed": seed}
     labeller = partial(label_some, game, params, [seed, streams.DEPTH_LABEL, 1])
     tasks = {str(number): (number, opening) for number, opening in enumerate(openings)}
     with stage_journal(WORK, __name__, identity) as journal:
@@ -222,8 +203,8 @@ def main() -> None:
     counts = describe(arrays, left_out, game)
     for label in ("reached", "needed"):
         arrays[label] = arrays[label].clip(game.lowest, game.highest)
-    about = {"lowest": game.lowest, "highest": game.highest, "simulations": game.simulations, "plies": game.plies}
-    write_positions(OUT, arrays, {**about, "clock_ms": game.clock_ms, "nodes_per_ms": game.nodes_per_ms})
+    about = {"lowest", "highest", "simulations", "plies", "clock_ms", "nodes_per_ms"}
+    write_positions(OUT, arrays, game.model_dump(include=about))
     write_json(REPORT, counts)
     seconds = time.perf_counter() - began
     write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "games_played": played})

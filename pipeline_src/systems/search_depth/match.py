@@ -116,11 +116,7 @@ def play_meetings(
 ) -> list[DepthMatch]:
     """Play matches side by side, or their remaining games. A repeated call with more pairs plays only the new ones.
 
-    Args:
-        meetings: the matches.
-        game: the clock and the openings' length.
-        parallel: how games run.
-        journal: keeps finished games; the caller sees to it that it is this code's and this engine's.
+    The ``journal`` keeps finished games; the caller sees to it that it is this code's and this engine's.
 
     Raises:
         ZugwerkError: a text that names no player, or one that has no use for this clock.
@@ -139,21 +135,13 @@ def play_meetings(
 
 
 def check_player(text: str) -> None:
-    """Raise an error for a player that does not count its nodes.
-
-    Raises:
-        ZugwerkError: the player does not count its nodes, or the text names no player.
-    """
+    """Raise a ZugwerkError if the text names no player, or one that does not count its nodes."""
     if not isinstance(runner.player(amazons.NAME, text), DepthPlayer):
         raise ZugwerkError(f"player {text!r} counts no nodes; give it nodes_per_ms, or depth=cnn or depth=table")
 
 
 def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> dict[str, list[Row]]:
-    """By player, a row for each number of its moves in a game: mean depths, share of its clock used, nodes.
-
-    Args:
-        matches: each with the names of its players, under which their moves count together.
-    """
+    """By player's name, under which moves count together, a row for each move number: mean depths, clock, nodes."""
     found: dict[str, list[DepthMove]] = {}
     for match, a, b in matches:
         for player, name in enumerate((a, b)):
@@ -167,14 +155,10 @@ def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> dict[str, list[
 
 
 def _row(number: int, moves: list[DepthMove]) -> Row:
-    return {
-        "move": number,
-        "moves": len(moves),
-        "depth": float(np.mean([move.reached for move in moves])),
-        "asked": float(np.mean([move.asked for move in moves])),
-        "used": float(np.mean([move.used for move in moves])),
-        "nodes": float(np.mean([move.nodes + move.choosing for move in moves])),
-    }
+    columns = [(move.reached, move.asked, move.used, move.nodes + move.choosing) for move in moves]
+    means = [float(np.mean(column)) for column in zip(*columns, strict=True)]
+    names = "depth", "asked", "used", "nodes"
+    return {"move": number, "moves": len(moves), **dict(zip(names, means, strict=True))}
 
 
 # The published opponent's table from legal turns to depth, fitted to an amount of computing.
@@ -209,26 +193,15 @@ class DepthCosts:
 
 
 def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64], highest: int) -> DepthCosts:
-    """Costs of the depths 1 to ``highest``.
-
-    Args:
-        legal: int32 [R], legal turns.
-        nodes_by_depth: int64 [R, D], as in `systems.search_depth.positions`.
-        highest: greatest depth.
-
-    Raises:
-        ZugwerkError: too few positions.
-    """
+    """Costs of the depths 1 to ``highest``, from rows of `DepthPositions`. Raises ZugwerkError: too few of them."""
     logs = np.log(np.maximum(legal.astype(np.float64), 1))
     powers: list[tuple[float, float]] = []
     for depth in range(1, highest + 1):
         done = nodes_by_depth[:, depth - 1] > 0 if depth <= nodes_by_depth.shape[1] else np.zeros(len(legal), np.bool_)
         if done.sum() < LEAST_ROWS:
             if depth <= 2:
-                raise ZugwerkError(
-                    f"a depth table needs {LEAST_ROWS} positions searched {depth} plies deep, there are "
-                    f"{int(done.sum())}; raise depth_label.games"
-                )
+                needed = f"{LEAST_ROWS} positions searched {depth} plies deep, there are {int(done.sum())}"
+                raise ZugwerkError(f"a depth table needs {needed}; raise depth_label.games")
             powers.append(powers[-1])
             continue
         nodes = np.log(nodes_by_depth[done, depth - 1].astype(np.float64))
@@ -241,10 +214,7 @@ def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64
 
 
 def table_within(costs: DepthCosts, lowest: int, highest: int, budget: float) -> TableDepth:
-    """The table that searches each position to the greatest depth which is expected to take ``budget`` nodes at most.
-
-    Depths go from ``lowest``, however much that takes, to ``highest``.
-    """
+    """The table of the greatest depths, from ``lowest`` to ``highest``, expected to take ``budget`` nodes at most."""
     legal = np.arange(1, 4 * 35 * 35)
     nodes = costs.nodes(legal)
     below = []
@@ -265,14 +235,8 @@ def fit_table(
 ) -> tuple[TableDepth, float]:
     """Return (table, computing that it spends), the nearest to the ``wanted`` computing among those tried.
 
-    Args:
-        costs: see `fit_costs`.
-        lowest: see `table_within`.
-        highest: see `table_within`.
-        wanted: computing that the table should spend.
-        budget: initial budget of nodes per move.
-        spend: returns the computing of a table, in the unit of ``wanted``, from games or estimates.
-        rounds: largest number of tables to try; budgets follow the secant through the last two, on a log scale.
+    ``spend`` returns the computing of a table, in the unit of ``wanted``, from games or estimates. The first ``budget``
+    is of nodes per move; those of further ``rounds`` follow the secant through the last two, on a log scale.
     """
     tried: list[tuple[float, float, TableDepth]] = []
     for _ in range(rounds):
@@ -290,8 +254,7 @@ def fit_table(
     return table, spent
 
 
-@dataclass(frozen=True)
-class TunedTable:
+class TunedTable(NamedTuple):
     """A table, and how near its computing came."""
 
     table: TableDepth
@@ -321,15 +284,7 @@ def tune_table(
 ) -> TunedTable:
     """Return a table that spends about the same nodes as ``player`` in games between the two, found in a few tries.
 
-    Args:
-        player: text of the player that is matched.
-        legal: int32 [R], legal turns of the training split's positions.
-        nodes_by_depth: int64 [R, D], what each depth took there.
-        game: the clock, the engine and the depths.
-        pairs: pilot pairs of each try.
-        seed: of the pilot games.
-        parallel: how they run.
-        journal: where they are kept.
+    ``legal`` [R] and ``nodes_by_depth`` [R, D] are those of the training split; each try has ``pairs`` of pilot games.
     """
     costs = fit_costs(legal, nodes_by_depth, game.highest)
     wanted: dict[TableDepth, float] = {}
@@ -346,11 +301,7 @@ def tune_table(
 
 
 def main() -> None:
-    """Play and write.
-
-    Raises:
-        ZugwerkError: bad params, no or damaged positions or models, or options that make no player.
-    """
+    """Play and write."""
     began = time.perf_counter()
     params, game = load(DepthMatchParams, "depth_match"), load(DepthGame, "depth_game")
     split, engine = load(DepthSplitParams, "depth_split"), load(AmazonsEngine, "amazons_engine")
@@ -358,21 +309,17 @@ def main() -> None:
     models = _Models()
     players = {name: player_text(name, options, game, models) for name, options in params.players.items()}
     positions = open_positions(POSITIONS)
-    check_positions(positions.manifest, game)
+    if positions.classes != (game.lowest, game.highest):
+        labelled = "labelled with depths {} to {}".format(*positions.classes)
+        wanted = f"depth_game has {game.lowest} to {game.highest}"
+        raise ZugwerkError(f"{POSITIONS}: {labelled}, {wanted}; `dvc repro depth_label` makes it anew")
     train = split_by_game(positions, split.shares, seed).train
+    of_train = positions.expandable[train], positions.nodes_by_depth[train]
     tables: dict[str, TunedTable] = {}
     with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
         for name in dict.fromkeys(pairing.a for pairing in params.matches.values() if pairing.b == TABLE):
-            tables[name] = tune_table(
-                players[name],
-                positions.expandable[train],
-                positions.nodes_by_depth[train],
-                game,
-                params.pilot_pairs,
-                [seed, streams.DEPTH_MATCH, 0],
-                parallel,
-                journal,
-            )
+            pilots = [seed, streams.DEPTH_MATCH, 0]
+            tables[name] = tune_table(players[name], *of_train, game, params.pilot_pairs, pilots, parallel, journal)
         meetings = {
             name: Meeting(
                 players[pairing.a],
@@ -383,7 +330,15 @@ def main() -> None:
             for name, pairing in params.matches.items()
         }
         matches = dict(zip(meetings, play_meetings(list(meetings.values()), game, parallel, journal), strict=True))
-    write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
+    fitted = {  # thresholds by depth and how near the computing came, by the player that was met
+        name: {
+            "below": {str(tuned.table.lowest + i + 1): below for i, below in enumerate(tuned.table.below)},
+            "wanted": tuned.wanted,
+            "spent": tuned.spent,
+        }
+        for name, tuned in tables.items()
+    }
+    write_json(REPORTS / "match.json", {**{name: summary(one) for name, one in matches.items()}, "tables": fitted})
     named = [
         (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)
         for name, pairing in params.matches.items()
@@ -408,11 +363,7 @@ class _Models(dict[str, Path]):
 
 
 def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
-    """A player's whole text; its faults are reported here, before any game is played.
-
-    Raises:
-        ZugwerkError: names the player.
-    """
+    """A player's whole text, checked before any game is played. Raises ZugwerkError: names the player."""
     try:
         text = game.player(options.format_map(models))
         check_player(text)
@@ -421,19 +372,6 @@ def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path
     except (ValueError, IndexError, AttributeError):
         raise ZugwerkError(f"depth_match.players.{name}: cannot read {options!r}; a model is {{NAME}}") from None
     return text
-
-
-def check_positions(manifest: dict[str, Any], game: DepthGame) -> None:
-    """The positions must have been searched with the depths of this game.
-
-    Raises:
-        ZugwerkError: they were not.
-    """
-    if (manifest["lowest"], manifest["highest"]) != (game.lowest, game.highest):
-        raise ZugwerkError(
-            f"{POSITIONS}: labelled with depths {manifest['lowest']} to {manifest['highest']}, depth_game has "
-            f"{game.lowest} to {game.highest}; `dvc repro depth_label` makes it anew"
-        )
 
 
 def summary(match: DepthMatch) -> dict[str, Any]:
@@ -448,18 +386,4 @@ def summary(match: DepthMatch) -> dict[str, Any]:
         "choosing": match.choosing(0),
         "mean_depth": match.mean_depth(0),
         "mean_depth_opponent": match.mean_depth(1),
-    }
-
-
-def _tables(tables: dict[str, TunedTable]) -> dict[str, Any]:
-    """Under ``tables``: thresholds by depth and how near the computing came, by the player that was met."""
-    return {
-        "tables": {
-            name: {
-                "below": {str(tuned.table.lowest + i + 1): below for i, below in enumerate(tuned.table.below)},
-                "wanted": tuned.wanted,
-                "spent": tuned.spent,
-            }
-            for name, tuned in tables.items()
-        }
     }

@@ -27,6 +27,7 @@ import dataclasses
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -62,11 +63,6 @@ class PublishedDepthNet(nn.Module):
     """Convolutions 5x5, 5x5 and 4x4, padding 1, a sigmoid after all but the last layer."""
 
     def __init__(self, config: PublishedDepthConfig) -> None:
-        """See the module's table.
-
-        Raises:
-            ValueError: a board on which the convolutions do not end in 1x1.
-        """
         super().__init__()
         self.config = config
         shrink, filters = config.shrink, config.filters
@@ -74,9 +70,8 @@ class PublishedDepthNet(nn.Module):
         side = side // 2 if shrink == "pooling" else side
         side -= 3  # 5x5 and 4x4 with padding 1 take 2 and 1 off
         if side < 1 or (side > 1 and shrink != "dense"):
-            raise ValueError(
-                f"shrink: {shrink} does not take {config.size}x{config.size} to 1x1; dense suits any board"
-            )
+            board = f"{config.size}x{config.size}"
+            raise ValueError(f"shrink: {shrink} does not take {board} to 1x1; dense suits any board")
         dense = shrink == "dense"
         layers: list[nn.Module] = [
             nn.Conv2d(config.planes, filters, 5, stride=2 if shrink == "stride" else 1, padding=1),
@@ -145,8 +140,6 @@ class ResidualBlock(nn.Module):
 
 DepthConfig = PublishedDepthConfig | ResidualDepthConfig
 DepthNet = PublishedDepthNet | ResidualDepthNet
-
-
 Head = Literal["linear", "sigmoid", "classes", "costs"]
 SEARCHES = 8.0  # Divisor that brings the searches still to come to about 1
 
@@ -173,19 +166,18 @@ def chosen_depths(
 ) -> npt.NDArray[np.int64]:
     """Return the layers to search, int64 [B], for outputs float32 [B, outputs].
 
-    Args:
-        head: head of the net.
-        outputs: outputs of the net.
-        lowest: lowest class.
-        highest: highest class.
-        confidence: for ``classes`` only: choose the first class up to which the probabilities sum to this; None chooses
-            the most probable class.
-        left: for ``costs`` only: share of the clock that is left, [B] or one for all.
-        shares: for ``costs`` only: number of equal shares of the remaining clock, one for each search still to come,
-            that one search may take.
+    Of ``classes``, the first class up to which the probabilities sum to ``confidence``; None chooses the most probable
+    one. Of ``costs``, ``left`` is the share of the clock that is left, [B] or one for all; of its equal shares, one for
+    each search still to come, a search may take ``shares``.
     """
     if head == "costs":
-        return lowest + _afforded(outputs.astype(np.float64), np.asarray(left, np.float64), shares)
+        logs = outputs[:, :-1].astype(np.float64)
+        logs[:, 1:] = np.maximum(logs[:, 1:], 0)
+        searches = np.maximum(SEARCHES * outputs[:, -1].astype(np.float64), 1)
+        budget = shares * np.asarray(left, np.float64) / searches
+        afforded = np.exp(logs.cumsum(1)) <= np.reshape(budget, (-1, 1))
+        within: npt.NDArray[np.int64] = lowest + np.maximum(afforded.sum(1) - 1, 0)
+        return within
     if head != "classes":
         value = outputs[:, 0].astype(np.float64)
         if head == "sigmoid":
@@ -200,22 +192,11 @@ def chosen_depths(
     return layers
 
 
-def _afforded(outputs: npt.NDArray[np.float64], left: npt.NDArray[np.float64], shares: float) -> npt.NDArray[np.int64]:
-    """Layers beyond the lowest, int64 [B], of the outputs of ``costs``."""
-    logs = outputs[:, :-1].copy()
-    logs[:, 1:] = np.maximum(logs[:, 1:], 0)
-    budget = shares * left / np.maximum(SEARCHES * outputs[:, -1], 1)
-    afforded = np.exp(logs.cumsum(1)) <= np.reshape(budget, (-1, 1))
-    layers: npt.NDArray[np.int64] = np.maximum(afforded.sum(1) - 1, 0)
-    return layers
-
-
 FORMAT, VERSION = "zugwerk search depth", 1
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     PublishedDepthConfig.kind: (PublishedDepthConfig, PublishedDepthNet),
     ResidualDepthConfig.kind: (ResidualDepthConfig, ResidualDepthNet),
-}
-"""Config and net, by the name that the file gives them."""
+}  # Config and net, by the name that the file gives them
 
 
 @dataclass(frozen=True)
@@ -255,14 +236,9 @@ def load_depth_net(
 ) -> SavedDepthNet:
     """Read what `save_depth_net` wrote; the net comes back on the CPU and in evaluation mode.
 
-    Args:
-        path: the file.
-        label: required label of the training; None accepts any.
-        classes: lowest and highest class that it must choose among; None is any.
-
     Raises:
-        ZugwerkError: the file is missing or damaged, or the model is for another label or other classes; names the
-            file and the stage.
+        ZugwerkError: the file is missing or damaged, or the model is for another label or other classes (lowest,
+            highest) than asked for; names the file and the stage.
     """
     again = remedy(path, "`dvc repro depth_train` makes it")
     content = read_model_bytes(path, again)
@@ -277,14 +253,12 @@ def load_depth_net(
     except Exception as error:  # a damaged file makes the unpickler raise anything
         why = why_no_model(error)
         raise ZugwerkError(f"{path}: damaged, or not a model that chooses the search depth ({why}){again}") from None
-    model = SavedDepthNet(net.eval(), **what)
+    model, anew = SavedDepthNet(net.eval(), **what), again and f"{again} anew"
     if label is not None and model.label != label:
-        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'{again and again + ' anew'}")
+        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'{anew}")
     if classes is not None and (model.lowest, model.highest) != classes:
         wanted = f"{classes[0]} to {classes[1]}"
-        raise ZugwerkError(
-            f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}{again and again + ' anew'}"
-        )
+        raise ZugwerkError(f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}{anew}")
     return model
 
 
@@ -293,7 +267,6 @@ def load_depth_net(
 # One position at a time is answered in numpy: torch takes several times as long for so small a net. A convolution is a
 # gather and a matrix product: each output square's inputs are taken out of the flat planes by an index array made once,
 # where the last index is a zero, the padding.
-
 
 Floats = npt.NDArray[np.float32]
 
@@ -350,13 +323,7 @@ def _published(net: PublishedDepthNet) -> Callable[[Floats], Floats]:
         elif isinstance(layer, nn.Linear):
             steps.append(_linear(layer))
 
-    def forward(planes: Floats) -> Floats:
-        x = planes.reshape(len(planes), -1).T
-        for step in steps:
-            x = step(x)
-        return x.ravel()
-
-    return forward
+    return lambda planes: reduce(lambda x, step: step(x), steps, planes.reshape(len(planes), -1).T).ravel()
 
 
 def _residual(net: Any) -> Callable[[Floats], Floats]:
@@ -381,22 +348,12 @@ def _sigmoid(x: Floats) -> Floats:
 
 def _pool(side: int) -> Callable[[Floats], Floats]:
     half = side // 2
-
-    def pool(x: Floats) -> Floats:
-        found: Floats = x.reshape(half, 2, half, 2, -1).max((1, 3)).reshape(half * half, -1)
-        return found
-
-    return pool
+    return lambda x: x.reshape(half, 2, half, 2, -1).max((1, 3)).reshape(half * half, -1)
 
 
 def _linear(layer: nn.Linear) -> Callable[[Floats], Floats]:
     weight, bias = layer.weight.detach().numpy().copy(), layer.bias.detach().numpy().copy()
-
-    def linear(x: Floats) -> Floats:
-        found: Floats = weight @ x.T.ravel() + bias  # flattened as torch does: plane by plane
-        return found
-
-    return linear
+    return lambda x: weight @ x.T.ravel() + bias  # flattened as torch does: plane by plane
 
 
 class DepthModel:
@@ -408,36 +365,21 @@ class DepthModel:
         self.forward = depth_forward(saved.net)
         self.inputs: Inputs = "published" if saved.inputs == "published" else "full"
 
-    @property
-    def label(self) -> str:
-        """Label on which the net was trained."""
-        return self.saved.label
-
-    @property
-    def classes(self) -> tuple[int, int]:
-        """Lowest and highest answer."""
-        return self.saved.lowest, self.saved.highest
-
     def choose(self, n: npt.NDArray[np.uint8], used: float, state: AmazonsState, expandable: int | None = None) -> int:
-        """Layers to search.
+        """Layers to search in ``state``.
 
-        Args:
-            n: [H, W], the result of the small search, row 0 = rank 1.
-            used: share of its clock that the side to move has used, 0..1.
-            state: before the turn.
-            expandable: number of legal turns, where the caller knows it.
+        ``n`` [H, W] is the result of the small search, row 0 = rank 1; ``used`` the share of its clock that the side to
+        move has used, 0..1; ``expandable`` the number of legal turns, where the caller knows it.
         """
         turns = 0
         if self.inputs == "full":
             turns = count_turns(state, buffers(state)[0]) if expandable is None else expandable
-        planes = depth_planes(
-            self.inputs,
-            n[None],
+        share, side, legal = (
             np.array([used], np.float32),
-            state.board[None],
             np.array([state.turn[0]], np.int8),
             np.array([turns], np.int32),
         )
+        planes = depth_planes(self.inputs, n[None], share, state.board[None], side, legal)
         return int(self._chosen(self.forward(planes[0])[None], np.float32(1) - np.float32(used))[0])
 
     def choose_all(self, planes: npt.NDArray[np.float32], used: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
@@ -447,7 +389,8 @@ class DepthModel:
         return self._chosen(outputs, 1 - used)
 
     def _chosen(self, outputs: npt.NDArray[np.float32], left: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        return chosen_depths(self.saved.head, outputs, *self.classes, self.confidence, left, self.shares)
+        saved = self.saved
+        return chosen_depths(saved.head, outputs, saved.lowest, saved.highest, self.confidence, left, self.shares)
 
 
 def load_depth_model(
@@ -458,19 +401,11 @@ def load_depth_model(
     confidence: float | None = None,
     shares: float = 1.0,
 ) -> DepthModel:
-    """The model in a file.
-
-    Args:
-        path: what `depth_train` wrote.
-        label: required label of the training; None accepts any.
-        classes: lowest and highest class it must choose among; None is any.
-        confidence: choose the first depth that suffices with this probability; None takes the likeliest. Of a
-            classifying head alone.
-        shares: how many equal shares of the clock one search may take. Of a head of costs alone.
+    """The model in a file, see `load_depth_net`; for ``confidence`` and ``shares`` see `chosen_depths`.
 
     Raises:
         ZugwerkError: the file is missing, damaged, or of a model for another label or other classes; or a confidence
-            for a model that has no probabilities, or one outside 0..1.
+            for a model that has no probabilities, or one outside 0..1; or shares for one without costs.
     """
     saved = load_depth_net(path, label=label, classes=classes)
     if confidence is not None:

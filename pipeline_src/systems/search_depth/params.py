@@ -56,8 +56,6 @@ class DepthGame(Params):
         )
         given = [part for part in options.split(",") if part]
         names = {part.partition("=")[0] for part in given}
-        if "depth" in names:
-            names.add("begin")  # of the engine: for iterative deepening only
         rest = [part for part in own.split(",") if part and part.partition("=")[0] not in names]
         return "alphabeta:" + ",".join([*given, *rest])
 

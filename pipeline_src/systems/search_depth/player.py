@@ -5,10 +5,9 @@ nor what the moves still expected need to be answered one ply deep. A search tha
 it has found. Without a chooser the player is the yardstick: iterative deepening for the clock's share of each move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, log, sqrt
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -33,9 +32,7 @@ from pipeline_src.search.limits import (
     SHARE,
     Clock,
     Limit,
-    OnInfo,
     Searcher,
-    SearchResult,
     expected_plies,
     movetime_ms,
 )
@@ -59,6 +56,7 @@ WIDEN, ALPHA = 1.0, 0.5  # A node with v visits lets in `WIDEN * v^ALPHA` of its
 NODES, EDGES, COST = range(3)
 
 Ints = npt.NDArray[np.int32]
+Seen = npt.NDArray[np.uint8]  # [N, LAYERS]: whether a simulation passed through a square at a layer
 
 
 class StepTree(NamedTuple):
@@ -81,13 +79,7 @@ class SquareSearch:
     """The search, with memory of its own; one at a time."""
 
     def __init__(self, evaluator: Any, simulations: int, plies: int) -> None:
-        """A search with ``evaluator`` (`search.amazons.evaluation`).
-
-        Args:
-            evaluator: scratch space included, so of this thread alone.
-            simulations: of a search; each adds a node to the tree.
-            plies: turns played at random after the tree, before the evaluation.
-        """
+        """``plies`` turns are played at random after the tree. The ``evaluator`` and its scratch is this thread's."""
         self.evaluator, self.simulations, self.plies = evaluator, simulations, plies
         self._tree: StepTree | None = None
 
@@ -114,20 +106,13 @@ class SquareSearch:
 
 
 def _new_tree(nodes: int, steps: int) -> StepTree:
-    edges = nodes * steps
-    return StepTree(
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.float64),
-        np.empty((nodes + 1, 3), np.int32),
-        np.empty(steps, np.int32),
-        np.zeros(3, np.int64),
-    )
+    def ints(count: int, arrays: int) -> Iterator[Ints]:
+        return (np.empty(count, np.int32) for _ in range(arrays))
+
+    (first, branches, tried, visits), (step, child, tries) = ints(nodes, 4), ints(nodes * steps, 3)
+    total, path, scratch = np.empty(nodes * steps), np.empty((nodes + 1, 3), np.int32), np.empty(steps, np.int32)
+    used = np.zeros(3, np.int64)
+    return StepTree(first, branches, tried, visits, step, child, tries, total, path, scratch, used)
 
 
 @njit(cache=True)
@@ -158,7 +143,7 @@ def _choose_edge(tree: StepTree, node: int, random: npt.NDArray[np.uint64]) -> i
 
 
 @njit(cache=True)
-def _take(state: AmazonsState, step: int, layer: int, seen: npt.NDArray[np.uint8]) -> None:
+def _take(state: AmazonsState, step: int, layer: int, seen: Seen) -> None:
     """Play a step and note the square it puts something on."""
     square = step % state.board.size
     play_step(state, step)
@@ -168,12 +153,7 @@ def _take(state: AmazonsState, step: int, layer: int, seen: npt.NDArray[np.uint8
 
 @njit(cache=True)
 def _simulate(
-    tree: StepTree,
-    state: AmazonsState,
-    evaluator: Any,
-    plies: int,
-    seen: npt.NDArray[np.uint8],
-    random: npt.NDArray[np.uint64],
+    tree: StepTree, state: AmazonsState, evaluator: Any, plies: int, seen: Seen, random: npt.NDArray[np.uint64]
 ) -> None:
     """One simulation from the root's position ``state``, which is used up."""
     node, depth, start = 0, 0, state.turn[2]
@@ -210,15 +190,9 @@ def _simulate(
 
 @njit(cache=True, nogil=True)
 def _simulate_all(
-    tree: StepTree,
-    root: AmazonsState,
-    state: AmazonsState,
-    evaluator: Any,
-    simulations: int,
-    plies: int,
-    seen: npt.NDArray[np.uint8],
-    random: npt.NDArray[np.uint64],
-) -> None:
+    tree: StepTree, root: AmazonsState, state: AmazonsState, evaluator: Any, simulations: int, plies: int,
+    seen: Seen, random: npt.NDArray[np.uint64],
+) -> None:  # fmt: skip
     tree.used[:] = 0
     _add_node(tree)
     for _ in range(simulations):
@@ -226,11 +200,10 @@ def _simulate_all(
         _simulate(tree, state, evaluator, plies, seen, random)
 
 
-# Choosers of the search depth: a fixed number, a table, or a net (`player.NetDepth`).
+# Choosers of the search depth: a table, which may have the same depth everywhere, or a net (`NetDepth`).
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A depth, and the cost of choosing it."""
 
     depth: int  # Plies to search
@@ -241,14 +214,7 @@ class Chooser(Protocol):
     """Says how deep to search a position in which there is something to search."""
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
-        """A depth for an unfinished position between turns.
-
-        Args:
-            state: the position.
-            legal: number of legal turns.
-            used: share of the side's clock that is gone, 0..1.
-            seed: seed of all random choices.
-        """
+        """A depth where there are so many legal turns; ``used`` is the share of the side's clock that is gone, 0..1."""
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002 - few need any
         """Kernels that it calls on such boards."""
@@ -259,26 +225,11 @@ class Chooser(Protocol):
 
 
 @dataclass(frozen=True)
-class FixedDepth(Chooser):
-    """The same depth everywhere."""
-
-    depth: int
-
-    def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:  # noqa: ARG002
-        """See `Chooser`."""
-        return Choice(self.depth)
-
-    def most_nodes(self, state: AmazonsState) -> int:  # noqa: ARG002
-        """None."""
-        return 0
-
-
-@dataclass(frozen=True)
 class TableDepth(Chooser):
     """The published opponent: a table from the number of expandable nodes, the legal turns, to the depth."""
 
     lowest: int  # Depth where there are at least `below[0]` legal turns
-    below: tuple[int, ...]  # Falling numbers of legal turns; with fewer than each of them the search goes a ply deeper
+    below: tuple[int, ...] = ()  # Falling numbers of legal turns; with fewer than each, the search goes a ply deeper
 
     def __post_init__(self) -> None:
         if not 1 <= self.lowest <= 96:
@@ -303,11 +254,7 @@ class TableDepth(Chooser):
 
 
 def read_table(text: str, lowest: int) -> TableDepth:
-    """The table that ``900/400/150`` writes down; empty text is ``lowest`` everywhere.
-
-    Raises:
-        ZugwerkError: it is none.
-    """
+    """The table that ``900/400/150`` stands for; empty is ``lowest`` everywhere. Raises ZugwerkError: it is none."""
     words = text.split("/") if text else []
     if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
         raise ZugwerkError(f"a depth table has falling numbers of legal turns, such as 900/400/150, not {text}")
@@ -315,10 +262,7 @@ def read_table(text: str, lowest: int) -> TableDepth:
 
 
 PUBLISHED_CLOCK_MS = 900_000.0
-RESERVE = 4
-"""On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
-
-
+RESERVE = 4  # On a clock of nodes no depth is chosen, and one ply searched, where that might take a share of this
 MOST_NODES = 2.0**62  # Limit of a search on a clock of more nodes than a kernel's int64 holds
 
 
@@ -334,83 +278,47 @@ class DepthMove(NamedTuple):
     choosing: int  # Node equivalents that the choice was charged
 
 
-@dataclass(frozen=True)
-class DepthThought(Thought):
-    """A move and the choice of its depth. One without a search was free."""
-
-    choice: Choice | None = None
-    """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
-    to choose."""
-
-
 class DepthPlayer(SearchPlayer):
-    """Asks its chooser for a depth, and searches so deep while the clock lets it."""
+    """Asks its chooser for a depth, and searches so deep while the clock lets it. The numbers: see `DepthOptions`."""
 
     def __init__(
         self,
         searcher: Searcher,
-        chooser: Chooser | None,
+        chooser: Chooser | None,  # None for iterative deepening
         clock_ms: float = PUBLISHED_CLOCK_MS,
         nodes_per_ms: float = 0.0,
-        within: float = 0.0,
         game_plies: int = GAME_PLIES,
-        begin: float = 0.0,
     ) -> None:
-        """A player around a search.
-
-        Args:
-            searcher: the engine.
-            chooser: of depths; None for iterative deepening.
-            clock_ms: time of a side at the start, from which used shares are computed.
-            nodes_per_ms: how many nodes a millisecond of the clock is worth; 0 for milliseconds of wall time.
-            within: how many times the clock's share of a move it may take; 0 for the hard stop alone where a depth was
-                chosen, and for once in iterative deepening.
-            game_plies: over how many plies of a game the clock is shared out.
-            begin: share of a move's time after which iterative deepening begins no further depth; 0 for none.
-        """
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
-        self.within, self.game_plies, self.begin = within, game_plies, begin
+        self.game_plies = game_plies
 
     def needs(self, start: AmazonsState) -> list[Need]:
         """See `Player.needs`."""
         return [*super().needs(start), *(self.chooser.needs(start) if self.chooser is not None else [])]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
-        """See `Player.consider`; the thoughts are `DepthThought`."""
+        """See `Player.consider`; a move without a search is free, the note of others is a `DepthMove`."""
         return [self._decide(position) for position in positions]
 
-    def _decide(self, position: Position) -> DepthThought:
-        """Choose a depth and search."""
+    def _decide(self, position: Position) -> Thought:
         state, seed = position.state, int(position.rng.integers(1 << 62))
         filling = closing_turn(state)
         if filling is not None:
-            return DepthThought(filling.action)
+            return Thought(filling.action)
         turns = legal_actions(state)
         if turns.size == 1:
-            return DepthThought(int(turns[0]))
+            return Thought(int(turns[0]))
         choice, limit = self._plan(position, turns.size, seed)
-        on_info = self._stop_in_time(limit) if self.begin and choice is None else None
-        found = self.searcher.search(state, limit, seed, on_info)
-        depth, choosing = (choice.depth, choice.nodes) if choice else (0, 0)
-        used = 0.0 if position.clock is None else self._used(position.clock)
+        found = self.searcher.search(state, limit, seed)
+        depth, choosing = choice or (0, 0)
+        used = self._used(position.clock)
         move = DepthMove(len(position.actions), side_to_play(state), used, depth, found.depth, found.nodes, choosing)
-        return DepthThought(found.action, found, found.nodes + choosing, move, choice)
+        return Thought(found.action, found, found.nodes + choosing, move)
 
-    def _used(self, clock: Clock) -> float:
+    def _used(self, clock: Clock | None) -> float:
         """Share of the side's clock that is gone."""
-        return min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
-
-    def _stop_in_time(self, limit: Limit) -> OnInfo:
-        """Ends a search after a depth when the next one could hardly be finished."""
-
-        def on_info(found: SearchResult) -> None:
-            if limit.nodes is not None and found.nodes > self.begin * limit.nodes:
-                self.searcher.stop()
-            if limit.movetime_ms is not None and 1000 * found.seconds > self.begin * limit.movetime_ms:
-                self.searcher.stop()
-
-        return on_info
+        return 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
 
     def limit_at(self, position: Position) -> Limit:
         """Return the chosen depth and the nodes or time that the clock allows."""
@@ -418,35 +326,26 @@ class DepthPlayer(SearchPlayer):
         return self._plan(position, legal_actions(position.state).size, seed)[1]
 
     def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
-        clock, played = position.clock, len(position.actions)
-        used = 0.0 if clock is None else self._used(clock)
-        if clock is None:
-            clock = Clock(self.clock_ms, self.clock_ms)
-        choice, depth = None, None
+        clock, choice = position.clock or Clock(self.clock_ms, self.clock_ms), None
         if self.chooser is not None:
             dear = RESERVE * (self.chooser.most_nodes(position.state) + legal) > clock.own_ms * self.nodes_per_ms > 0
-            choice = None if dear else self.chooser.choose(position.state, legal, used, seed)
-            depth = 1 if choice is None else choice.depth
+            choice = None if dear else self.chooser.choose(position.state, legal, self._used(position.clock), seed)
+        depth, nodes = choice or (None if self.chooser is None else 1, 0)
         if choice is not None and self.nodes_per_ms:
-            clock = replace(clock, own_ms=max(1e-3, clock.own_ms - choice.nodes / self.nodes_per_ms))
-        return choice, self.limit_of(clock, played, legal, depth, 0 if choice is None else choice.nodes)
+            clock = replace(clock, own_ms=max(1e-3, clock.own_ms - nodes / self.nodes_per_ms))
+        return choice, self.limit_of(clock, len(position.actions), legal, depth, nodes)
 
     def limit_of(self, clock: Clock, played: int, legal: int, depth: int | None, choosing: int = 0) -> Limit:
-        """Where the search of a move ends.
+        """Where the search of a move ends, after ``played`` plies and with so many ``legal`` turns.
 
-        Args:
-            clock: as the side to move sees it.
-            played: plies so far.
-            legal: number of legal turns.
-            depth: that was chosen; None for iterative deepening.
-            choosing: nodes that a choice costs, this one's being paid.
+        ``depth`` was chosen, None for iterative deepening; a choice costs ``choosing`` nodes, this one's being paid.
         """
         expected = expected_plies(played, legal, self.game_plies)
         least = (legal + choosing) / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
-        if depth is None or self.within:
-            most = min(most, (self.within or 1.0) * share)
+        if depth is None:
+            most = min(most, share)
         if self.nodes_per_ms:
             return Limit(depth=depth, nodes=max(1, int(min(most * self.nodes_per_ms, MOST_NODES))))
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
@@ -455,33 +354,13 @@ class DepthPlayer(SearchPlayer):
 class NetDepth(Chooser):
     """Chooses the depth by a net, from a small tree search through each square and the clock."""
 
-    def __init__(
-        self,
-        path: Path | str,
-        simulations: int,
-        plies: int,
-        forward_nodes: int,
-        confidence: float | None = None,
-        shares: float = 1.0,
-    ) -> None:
-        """Load the model.
-
-        Args:
-            path: file of the model.
-            simulations: simulations of the search that fills its input, the same as in its training positions.
-            plies: random plies of these simulations, see `SquareSearch`.
-            forward_nodes: nodes charged for a forward pass.
-            confidence: see `load_depth_model`.
-            shares: see `load_depth_model`.
-
-        Raises:
-            ZugwerkError: no such model, or a damaged one.
-        """
+    def __init__(self, options: "DepthOptions") -> None:
+        """Load the model. Raises ZugwerkError: there is none, or a damaged one."""
         from pipeline_src.systems.search_depth.net import load_depth_model  # and torch, which others do without
 
-        self.model = load_depth_model(path, confidence=confidence, shares=shares)
-        self.squares = SquareSearch(make_evaluator(), simulations, plies)
-        self.forward_nodes = forward_nodes
+        self.model = load_depth_model(options.model, confidence=options.confidence, shares=options.shares)
+        self.squares = SquareSearch(make_evaluator(), options.simulations, options.plies)
+        self.forward_nodes = options.forward_nodes
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
         """See `Chooser`."""
@@ -518,15 +397,11 @@ class DepthOptions(EngineOptions):
     nodes_per_ms: NonNegative = 0.0
     """Nodes that count as one millisecond of the clock; 0 is wall time."""
     simulations: Count = 8
-    """Number of simulations of the small search that fills a net's input."""
+    """Number of simulations of the small search that fills a net's input, as many as in its training positions."""
     plies: Whole = 100
     """Number of random plies at the end of each of these simulations."""
     forward_nodes: Whole = 300
     """Nodes that the clock is charged for a forward pass."""
-    within: NonNegative = 0.0
-    """Largest time of a search, in shares of the clock for one move; 0 is 1 in iterative deepening, else unlimited."""
-    begin: NonNegative = 0.0
-    """Share of a move's time after which iterative deepening begins no further depth; 0 is no such limit."""
     game_plies: Count = GAME_PLIES
     """Number of plies over which the clock is divided."""
     confidence: Positive | None = None
@@ -540,35 +415,22 @@ class DepthOptions(EngineOptions):
         for name, wanted in of_depth.items():
             if name in self.model_fields_set and self.depth != wanted:
                 raise ValueError(f"{name} is for depth={wanted} only")
-        if "begin" in self.model_fields_set and self.depth:
-            raise ValueError("begin is for iterative deepening only, without depth")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
-        digits = self.depth.isascii() and self.depth.isdigit()
-        if self.depth not in ("", "cnn", "table") and not (
-            digits and len(self.depth) < 10 and 1 <= int(self.depth) <= 96
-        ):
+        if self.depth not in ("", "cnn", "table", *map(str, range(1, 97))):
             raise ValueError(f"depth must be cnn, table, or 1 to 96, not {self.depth}")
         return self
 
     def chooser(self) -> Chooser | None:
-        """The chooser of the depth; None for iterative deepening.
-
-        Raises:
-            ZugwerkError: no such model, or a table that is none.
-        """
+        """The chooser of the depth; None for iterative deepening. Raises ZugwerkError: no such model, or no table."""
         if self.depth == "cnn":
-            return NetDepth(self.model, self.simulations, self.plies, self.forward_nodes, self.confidence, self.shares)
+            return NetDepth(self)
         if self.depth == "table":
             return read_table(self.table, self.lowest)
-        return FixedDepth(int(self.depth)) if self.depth else None
+        return TableDepth(int(self.depth)) if self.depth else None
 
 
 def depth_player(options: DepthOptions) -> DepthPlayer:
-    """The player ``alphabeta`` that chooses its depth.
-
-    Raises:
-        ZugwerkError: no such model, a table that is none, or params.yaml is malformed.
-    """
+    """The player ``alphabeta`` that chooses its depth. Raises ZugwerkError: no such model, or a table that is none."""
     engine, clock, per_ms = options.engine(), options.clock, options.nodes_per_ms
-    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.within, options.game_plies, options.begin)
+    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.game_plies)

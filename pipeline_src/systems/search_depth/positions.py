@@ -51,8 +51,7 @@ FIELDS: dict[str, tuple[type[np.generic], int]] = {
     "game": (np.int32, 0),
     "nodes": (np.int64, 0),
     "nodes_by_depth": (np.int64, 1),
-}
-"""Type of each array, and the axes of one row: 0 a number, 1 one a depth, 2 a board."""
+}  # Type of each array, and the axes of one row: 0 a number, 1 one a depth, 2 a board
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,12 @@ class DepthPositions:
         return self.manifest["lowest"], self.manifest["highest"]
 
     def label(self, name: str) -> npt.NDArray[np.uint8]:
-        """One of `LABELS`, uint8 [R].
+        """One of `LABELS`, uint8 [R]."""
+        return {"reached": self.reached, "needed": self.needed}[name]
 
-        Raises:
-            ZugwerkError: no such label.
-        """
-        if name not in LABELS:
-            raise ZugwerkError(f"no label '{name}'; there are: {', '.join(LABELS)}")
-        found: npt.NDArray[np.uint8] = getattr(self, name)
-        return found
+    def planes(self, inputs: "Inputs", r: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Planes float32 [B, C, H, W] of rows [B], see `depth_planes`."""
+        return depth_planes(inputs, self.n[r], self.used[r], self.board[r], self.to_play[r], self.expandable[r])
 
 
 class Splits(NamedTuple):
@@ -108,12 +104,7 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
     """Rows of train, validation and test: games are shared out whole, and no position is in two splits.
 
     A position that games of several splits came to, under any of the board's symmetries, stays in test, else in
-    validation, and is in no other.
-
-    Args:
-        positions: all of them.
-        shares: of the games, in any unit.
-        seed: the pipeline's.
+    validation, and is in no other. ``shares`` are of the games, in any unit.
 
     Raises:
         ZugwerkError: too few games; names the data set.
@@ -135,10 +126,8 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
 def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], manifest: Mapping[str, Any]) -> None:
     """Write a data set, aside and renamed; the same arrays give the same bytes.
 
-    Args:
-        path: the folder.
-        arrays: those of `FIELDS`, by name; of the fields' types, or of types that hold the same numbers.
-        manifest: further entries; must have ``lowest`` and ``highest``, the classes.
+    ``arrays`` are those of `FIELDS`, of its types, or of types that hold the same numbers; ``manifest`` has further
+    entries, ``lowest`` and ``highest``, the classes, among them.
 
     Raises:
         ZugwerkError: an array is missing, of another length or shape, or holds a number that its type cannot; a label
@@ -166,11 +155,7 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
 
 
 def open_positions(path: Path | str) -> DepthPositions:
-    """Map what `write_positions` wrote into memory.
-
-    Raises:
-        ZugwerkError: none there, or a damaged one, or one with labels outside its classes; names the file.
-    """
+    """Map what `write_positions` wrote into memory. Raises ZugwerkError: none there, or damaged; names the file."""
     folder = Path(path)
     manifest = FOLDER.read_manifest(folder)
     rows, size, depths = manifest["positions"], manifest["size"], manifest["depths"]

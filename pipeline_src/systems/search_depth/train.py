@@ -59,7 +59,6 @@ from pipeline_src.systems.search_depth.positions import (
     Splits,
     accuracy,
     confusion,
-    depth_planes,
     macro_f1,
     open_positions,
     split_by_game,
@@ -115,23 +114,10 @@ def class_counts(labels: npt.NDArray[np.integer], lowest: int, highest: int) -> 
 def balance(
     positions: DepthPositions, rows: Rows, label: str, method: Balance, params: DepthBalancing, seed: int
 ) -> Balanced:
-    """Balance some rows of a data set.
-
-    Args:
-        positions: the data set.
-        rows: [R], of the training split.
-        label: which of its labels.
-        method: one of the module's table.
-        params: of the methods.
-        seed: the pipeline's.
-
-    Raises:
-        ZugwerkError: no rows, or a class with too few for SMOTE; names the stage, the data set and what to change.
-    """
+    """Balance rows [R] of the training split of a data set. Raises ZugwerkError: no rows, or too few for SMOTE."""
     if not len(rows):
-        raise ZugwerkError(
-            f"depth_train: {positions.path}: no positions in the training split; raise depth_label.games"
-        )
+        where = f"depth_train: {positions.path}"
+        raise ZugwerkError(f"{where}: no positions in the training split; raise depth_label.games")
     (lowest, highest), labels = positions.classes, np.asarray(positions.label(label))[rows]
     weights = np.ones(highest - lowest + 1, np.float32)
     made, made_labels = np.empty((0, positions.n[0].size), np.float32), np.empty(0, np.uint8)
@@ -142,20 +128,15 @@ def balance(
     elif method != "none":
         kept = _under_sample(labels, params.keep_most, seed)
         rows, labels, symmetry = rows[kept], labels[kept], symmetry[kept]
-        wanted = _wanted(labels, params.ratio)
+        classes, sizes = np.unique(labels, return_counts=True)
+        least = int(np.ceil(sizes.max() / params.ratio))  # rows that each class which is too rare should have
+        wanted = {int(c): least for c, size in zip(classes, sizes, strict=True) if size < least}
         if method == "smote":
             made, made_labels = _smote(positions, rows, labels, wanted, params, seed)
         elif wanted:
             chosen, symmetry = _copies(labels, wanted, method, seed)
             rows, labels = rows[chosen], labels[chosen]
     return Balanced(rows, symmetry, made, np.concatenate([labels, made_labels]), weights)
-
-
-def _wanted(labels: npt.NDArray[np.uint8], ratio: float) -> dict[int, int]:
-    """Rows that each class which is too rare should have."""
-    classes, counts = np.unique(labels, return_counts=True)
-    least = int(np.ceil(counts.max() / ratio))
-    return {int(c): least for c, count in zip(classes, counts, strict=True) if count < least}
 
 
 def _under_sample(labels: npt.NDArray[np.uint8], keep: float, seed: int) -> Rows:
@@ -268,27 +249,13 @@ class DepthBatches:
         self,
         positions: DepthPositions,
         balanced: Balanced,
-        *,
         inputs: Inputs,
         batch: int,
         symmetries: bool,
         seed: int,
         costs: bool = False,
     ) -> None:
-        """``batch`` rows a step; all come once before one comes again.
-
-        Args:
-            positions: the data set.
-            balanced: rows to draw from.
-            inputs: planes that the net sees.
-            batch: rows.
-            symmetries: whether each row is seen under a random symmetry.
-            seed: the pipeline's.
-            costs: whether the net has the head ``costs``.
-
-        Raises:
-            ZugwerkError: costs are asked for and the clock of the data set was not one of nodes.
-        """
+        """``batch`` rows a step; all come before one comes again. Raises ZugwerkError: costs without nodes."""
         self.costs = cost_targets(positions) if costs else np.empty((len(positions), 0, 2), np.float32)
         self.positions, self.balanced, self.inputs = positions, balanced, inputs
         self.batch, self.symmetries, self.seed = batch, symmetries, seed
@@ -306,7 +273,7 @@ class DepthBatches:
         planes = np.empty((len(drawn), *self.shape), np.float32)
         which = np.zeros(len(drawn), np.int64)
         which[real] = self.balanced.symmetry[drawn[real]]
-        planes[real] = read_planes(self.positions, self.balanced.rows[drawn[real]], self.inputs)
+        planes[real] = self.positions.planes(self.inputs, self.balanced.rows[drawn[real]])
         made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
         planes[~real] = made.reshape(-1, *self.shape)
         if self.symmetries:  # a random symmetry after a given one is a random symmetry
@@ -332,12 +299,8 @@ class DepthBatches:
     def _drawn(self, span: tuple[int, int, int]) -> npt.NDArray[np.int64]:
         number, start, stop = span
         if self._order[0] != number:
-            self._order = (
-                number,
-                np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_ORDER, number]).permutation(
-                    len(self)
-                ),
-            )
+            rng = np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_ORDER, number])
+            self._order = number, rng.permutation(len(self))
         return self._order[1][start:stop]
 
 
@@ -353,9 +316,8 @@ def cost_targets(positions: DepthPositions) -> Floats:
     (lowest, highest), manifest = positions.classes, positions.manifest
     clock = manifest["clock_ms"] * manifest["nodes_per_ms"]
     if not clock:
-        raise ZugwerkError(
-            f"depth_train: {positions.path}: head: costs needs a clock of nodes; set depth_game.nodes_per_ms"
-        )
+        where = f"depth_train: {positions.path}"
+        raise ZugwerkError(f"{where}: head: costs needs a clock of nodes; set depth_game.nodes_per_ms")
     nodes = np.asarray(positions.nodes_by_depth)[:, lowest - 1 : highest].astype(np.float64)
     done = nodes > 0
     stopped = np.maximum(np.asarray(positions.nodes), 1)[:, None] / clock
@@ -372,18 +334,6 @@ def cost_targets(positions: DepthPositions) -> Floats:
     left[order] = np.arange(len(side)) - np.repeat(first, counts) + 1
     searches = np.stack([left / SEARCHES, np.full(len(left), -np.inf)], 1)
     return np.concatenate([found, searches[:, None]], 1).astype(np.float32)
-
-
-def read_planes(positions: DepthPositions, rows: npt.NDArray[np.int64], inputs: Inputs) -> Floats:
-    """Planes float32 [B, C, H, W] of rows of a data set."""
-    return depth_planes(
-        inputs,
-        positions.n[rows],
-        positions.used[rows],
-        positions.board[rows],
-        positions.to_play[rows],
-        positions.expandable[rows],
-    )
 
 
 def turned(planes: Floats, which: npt.NDArray[np.integer]) -> Floats:
@@ -465,13 +415,9 @@ class DepthModule(LightningModule):
 
 
 def cost_losses(outputs: Tensor, costs: Tensor) -> Tensor:
-    """Losses of the head ``costs``, float [B]: those of a censored regression (Tobin, 1958) with errors of `SPREAD`.
+    """Losses [B] of outputs [B, K + 1] of the head ``costs``: a censored regression (Tobin, 1958), errors of `SPREAD`.
 
     Squares of known costs; for lower bounds from stopped searches, the negative log-likelihood.
-
-    Args:
-        outputs: float [B, K + 1].
-        costs: float [B, K + 1, 2], as in `DepthBatch`.
     """
     number, least = costs.unbind(2)
     known, bounded = number.isfinite(), least.isfinite()
@@ -489,9 +435,9 @@ def predict_depths(
     model.net.eval()
     with torch.inference_mode():
         for start in range(0, len(rows), PREDICT_BATCH):
-            planes = read_planes(batches.positions, rows[start : start + PREDICT_BATCH], batches.inputs)
+            some = rows[start : start + PREDICT_BATCH]
+            planes, left = batches.positions.planes(batches.inputs, some), 1 - batches.positions.used[some]
             outputs = model.net(torch.from_numpy(planes).to(device)).float().cpu().numpy()
-            left = 1 - batches.positions.used[rows[start : start + PREDICT_BATCH]]
             found.append(chosen_depths(model.head, outputs, model.lowest, model.highest, left=left))
     model.net.train(training)
     return np.concatenate(found)
@@ -520,18 +466,9 @@ def train_depth_net(
 ) -> TrainedDepthNet:
     """Balance the training split and train a net on it.
 
-    A killed training is resumed from its checkpoint in ``folder`` if all its inputs are the same, and gives the same
-    weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
+    A killed training is resumed from its checkpoint in ``folder``, its own, if all its inputs are the same, and gives
+    the same weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
     ``folder`` afterwards.
-
-    Args:
-        positions: the data set.
-        splits: of its rows.
-        model: what to train.
-        training: how long.
-        balancing: of the method that ``model`` names.
-        seed: the pipeline's.
-        folder: for checkpoints; this training's own.
 
     Raises:
         ZugwerkError: no positions, a class with too few for SMOTE, or a loss that is no number.
@@ -539,15 +476,8 @@ def train_depth_net(
     start = time.perf_counter()
     balanced = balance(positions, splits.train, model.label, model.balance, balancing, seed)
     balanced_s = time.perf_counter() - start
-    batches = DepthBatches(
-        positions,
-        balanced,
-        inputs=model.inputs,
-        batch=training.batch,
-        symmetries=model.symmetries,
-        seed=seed,
-        costs=model.head == "costs",
-    )
+    inputs, symmetries, costs = model.inputs, model.symmetries, model.head == "costs"
+    batches = DepthBatches(positions, balanced, inputs, training.batch, symmetries, seed, costs)
     (lowest, highest), train = positions.classes, positions.label(model.label)[splits.train]
     means = train.mean()
     if batches.costs.size:
@@ -558,9 +488,8 @@ def train_depth_net(
     module = DepthModule(saved, batches, training, splits.validation)
     saved.net.train()
     laps, curves = range(min(training.steps, training.checkpoint_steps)), Curves()
-    done = fit(
-        module, laps, training, own, batch=training.batch, curves=curves, max_steps=training.steps, max_epochs=-1
-    )
+    batch, steps = training.batch, training.steps
+    done = fit(module, laps, training, own, batch=batch, curves=curves, max_steps=steps, max_epochs=-1)
     saved.net.cpu().eval().zero_grad()
     seconds = time.perf_counter() - start
     rate = done["steps"] * training.batch / (seconds - balanced_s)
@@ -599,11 +528,7 @@ def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int
 
 
 def main(*options: str) -> None:
-    """Train a model and write everything.
-
-    Raises:
-        ZugwerkError: bad params, no such model in them, no data set, or one that cannot be balanced so.
-    """
+    """Train a model and write everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="one of depth_train.models in params.yaml")
     name = parser.parse_args(options).model

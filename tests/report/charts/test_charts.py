@@ -7,9 +7,10 @@ import pytest
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.report.charts import SPECS, charts, drawn, interactive, png, svg
+from pipeline_src.files import finite
+from pipeline_src.report.charts import SPECS, Metrics, charts, drawn, interactive, png, points, svg, table
 from pipeline_src.report.figures import committed_run
-from tests.report.charts.project import FILES, write
+from tests.report.charts.project import CHECKOUT, FILES, write
 
 ROOT = Path(__file__).parents[3]
 NOT_NEEDED = re.compile(r"params\.yaml|evaluate\.json|generations/|one_ply\.phases|train/(soft|gone)|matches")
@@ -19,10 +20,8 @@ KINDS = ("gomoku-losses", "amazons-calibration", "amazons-phases", "growing-agai
 
 
 @pytest.fixture(scope="module")
-def all_charts(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("project")
-    write(folder)
-    return [chart for system in drawn() for chart in charts(system, folder)]
+def all_charts():
+    return [chart for system in drawn() for chart in charts(system, CHECKOUT)]
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +158,74 @@ def test_a_template_has_no_anchor_that_dvc_does_not_know(template):
     text = (SPECS / f"{template}.json").read_text()
     known = r"DATA|TITLE|[XY](_LABEL)?|COLOR|STROKE_DASH|SHAPE|ZOOM_AND_PAN|PLOT_WIDTH|PLOT_HEIGHT"
     assert all(re.fullmatch(known, anchor) for anchor in re.findall(r"<DVC_METRIC_(\w+)>", text))
+
+
+def test_a_table_is_read_by_column(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("name,x,low,high\na,1,0.5,2\nb,,,nan\n")
+    rows = table(path, "x", "low", "high", words=("name",))
+    assert finite(rows) == [
+        {"name": "a", "x": 1, "low": 0.5, "high": 2},
+        {"name": "b", "x": None, "low": None, "high": None},
+    ]
+    assert points(rows[:1], "x", "x", series="s") == [{"x": 1, "y": 1, "low": 0.5, "high": 2, "series": "s"}]
+    assert points(rows[:1], "x", {"low": "l", "high": "h"}) == [
+        {"x": 1, "y": 0.5, "series": "l"},
+        {"x": 1, "y": 2, "series": "h"},
+    ]
+
+
+def test_a_table_without_rows_counts_as_missing(tmp_path):
+    path = tmp_path / "a.csv"
+    assert table(path, "x") == []
+    path.write_text("x,y\n")
+    assert table(path, "x") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n3\n", "no table \\(line 3: not as many cells as columns"),
+        ("x,y\n1,two\n", "no table \\(line 2: y is no number: 'two'"),
+        ("x,z\n1,2\n", "no table \\(line 1: no column y"),
+        ("y\n1\n", "damaged \\(row 1: 'word'"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, text, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ZugwerkError, match=rf"a\.csv: {message}"):
+        table(path, "y", words=("word",))
+
+
+def test_metrics_are_read_by_key(tmp_path):
+    path = tmp_path / "a.json"
+    assert Metrics(path).keys() == Metrics(path).rows("rows", "x") == []
+    estimates = '{"score": {"value": 0.5, "low": null, "high": 0.75, "n": 3}, "later": {"value": null}}'
+    path.write_text(f'{{"a": {estimates}, "rows": [{{"x": 1}}]}}')
+    found = Metrics(path)
+    assert found.keys() == ["a", "rows"]
+    assert found.keys("a") == ["score", "later"]
+    assert found.keys("b") == []
+    assert finite(found.estimate("a", "score")) == {"value": 0.5, "low": None, "high": 0.75}
+    assert found.estimate("a", "later") is found.estimate("a", "none") is found.estimate("b", "c") is None
+    assert found.rows("rows", "x") == [{"x": 1}]
+    assert found.rows("none", "x") == []
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda found: found.estimate("words"),
+        lambda found: found.estimate("words", "more"),
+        lambda found: found.estimate("odd"),
+        lambda found: found.rows("words", "x"),
+        lambda found: found.rows("list", "x"),
+        lambda found: found.keys("words"),
+    ],
+)
+def test_metrics_with_other_shape_are_refused(tmp_path, ask):
+    path = tmp_path / "a.json"
+    path.write_text('{"words": "none", "odd": {"value": "much"}, "list": [1]}')
+    with pytest.raises(ZugwerkError, match=r"a\.json: damaged \((row 1|'words)"):
+        ask(Metrics(path))

@@ -84,19 +84,6 @@ def test_a_convolutional_net_is_carried_over_whole():
     assert torch.allclose(policy[0, 0], wider[0, 0], atol=1e-6)  # four layers of 3x3 see nothing of what is new there
 
 
-def test_a_convolutional_head_knows_no_size():
-    """Its weights are as many on any board, and a shifted stone shifts the policy away from the edges."""
-    config = PlainConfig(height=15, width=15, positions=1, filters=(5,), signed=True, head="convolutional")
-    net = fresh(config)
-    planes = torch.zeros(2, 3, 15, 15)
-    planes[0, 0, 6, 6] = planes[1, 0, 7, 8] = 1
-    with torch.no_grad():
-        logits, values = net(planes)
-    policy = logits.reshape(2, 15, 15)
-    assert torch.allclose(policy[0, 3:10, 3:10], policy[1, 4:11, 5:12], atol=1e-5)
-    assert values[0] == pytest.approx(values[1].item(), abs=1e-5)
-
-
 def test_a_signed_net_sees_only_the_stones():
     net = fresh(PLAIN)
     planes = some_planes(PLAIN)
@@ -121,10 +108,8 @@ def test_only_the_same_net_can_grow():
 
 
 def test_multiply_adds_are_those_of_convolutions_and_dense_layers():
-    config = PlainConfig(
-        height=6, width=7, positions=2, filters=(5, 8), policy_planes=3, value_planes=2, value_hidden=11
-    )
-    cells = 42
+    heads, cells = {"policy_planes": 3, "value_planes": 2, "value_hidden": 11}, 42
+    config = PlainConfig(height=6, width=7, positions=2, filters=(5, 8), **heads)
     trunk = cells * 9 * (5 * 5 + 5 * 8)
     heads = cells * 8 * (3 + 2) + 3 * cells * cells + 2 * cells * 11 + 11
     assert multiply_adds(make_net(config)) == trunk + heads
@@ -147,29 +132,23 @@ def test_draw_in_the_gate_counts_half_a_point():
     assert _progress(report) == Progress(0.5, 3.5, 6)
 
 
-def test_run_with_falling_loss_continues_without_gate_wins():
-    assert ends_at(run([4 * 0.95**n for n in range(30)], [0.5] * 30)) is None
+FALLING = [4.0, 3.6, 3.3, 3.0, 2.8, 2.7, 2.65] + [2.64] * 10
+WINNING = [0.9, 0.8, 0.7, 0.7, 0.6, 0.65, 0.6] + [0.5, 0.55, 0.45] * 4
 
 
-def test_run_that_wins_gates_continues_with_flat_loss():
-    assert ends_at(run([3.0] * 30, [0.6] * 30)) is None
-
-
-def test_run_without_progress_ends_after_two_spans():
-    assert ends_at(run([3.0] * 30, [0.5] * 30)) == 6
-    assert ends_at(run([3.0 + 0.1 * n for n in range(30)], [0.3] * 30)) == 6  # and so does one that gets worse
-
-
-def test_a_run_ends_where_the_progress_does():
-    losses = [4.0, 3.6, 3.3, 3.0, 2.8, 2.7, 2.65] + [2.64] * 10
-    scores = [0.9, 0.8, 0.7, 0.7, 0.6, 0.65, 0.6] + [0.5, 0.55, 0.45] * 4
-    assert (
-        ends_at(run(losses, scores[: len(losses)])) == 11
-    )  # the three before are the first that a span differs little from
-
-
-def test_one_lucky_gate_is_no_progress():
-    assert ends_at(run([3.0] * 6, [0.5, 0.5, 0.5, 0.45, 0.65, 0.5])) == 6
+@pytest.mark.parametrize(
+    ("losses", "scores", "end"),
+    [
+        ([4 * 0.95**n for n in range(30)], [0.5] * 30, None),  # falling loss, no gate won
+        ([3.0] * 30, [0.6] * 30, None),  # gates won, flat loss
+        ([3.0] * 30, [0.5] * 30, 6),
+        ([3.0 + 0.1 * n for n in range(30)], [0.3] * 30, 6),  # it gets worse
+        ([3.0] * 6, [0.5, 0.5, 0.5, 0.45, 0.65, 0.5], 6),  # one lucky gate
+        (FALLING, WINNING[:17], 11),  # the three before are the first that a span differs little from
+    ],
+)
+def test_a_run_ends_two_spans_after_the_progress(losses, scores, end):
+    assert ends_at(run(losses, scores)) == end
 
 
 @pytest.mark.parametrize("bad", [{"span": 0}, {"loss_drop": -0.1}, {"loss_drop": 1.5}, {"score_gain": 0.6}])
@@ -255,9 +234,8 @@ def test_larger_board_starts_with_hidden_layers_of_best_net(undisturbed, project
         save_model(small.best, UniformNet(UniformConfig(height=4, width=4)), variant="freestyle-3")
     assert not grow(LARGE, settings(project)[1], NEVER, ONE, go_on=lambda: False)
     (start,) = Path("work").rglob("start.pt")
-    best, carried, other = (
-        hidden_layers(path) for path in (small.model(passed or 2), start, small.model(3 - (passed or 2)))
-    )
+    paths = small.model(passed or 2), start, small.model(3 - (passed or 2))
+    best, carried, other = map(hidden_layers, paths)
     assert best
     assert all(torch.equal(best[name], carried[name]) for name in best)
     assert not all(torch.equal(other[name], carried[name]) for name in best)
@@ -325,7 +303,7 @@ def test_boards_in_their_order(tmp_path):
         (None, "growing_larger: expected boards by size"),
         (
             {"9": {"before": "7", "generations": 4}},
-            'growing_larger.9: expected a board larger than 6, with before: "6"',
+            '.9: expected a board larger than 6, with before: "6"',
         ),
         ({"5": {"before": "6", "generations": 4}}, "growing_larger.5: expected a board larger than 6"),
         ({"big": {"before": "6", "generations": 4}}, "growing_larger.big: expected a board larger than 6"),
@@ -341,11 +319,6 @@ def test_ungrowable_params_are_refused_by_key(tmp_path, larger, complaint):
     assert "params.yaml" in str(error.value)
 
 
-def test_the_first_board_is_checked_too(tmp_path):
-    with pytest.raises(ZugwerkError, match="growing_first: size must be"):
-        read_boards(write_boards(tmp_path, {}, {"size": 2, "generations": 1}))
-
-
 def test_one_board_is_read_without_the_sections_of_the_others(tmp_path):
     larger = {"9": {"before": "6", "generations": 4}, "15": {"before": "9"}}  # the last one is malformed
     path = write_boards(tmp_path, larger)
@@ -355,6 +328,8 @@ def test_one_board_is_read_without_the_sections_of_the_others(tmp_path):
         read_board(15, path)
     with pytest.raises(ZugwerkError, match=r"no board of size 7; it has: 6, 9, 15"):
         read_board(7, path)
+    with pytest.raises(ZugwerkError, match="growing_first: size must be"):
+        read_boards(write_boards(tmp_path, {}, {"size": 2, "generations": 1}))
 
 
 def test_there_are_openings_for_all_pairs():
@@ -370,7 +345,7 @@ def test_there_are_openings_for_all_pairs():
 # The stages of growing boards on 4x4 and 5x5, from fresh weights to the figures.
 
 
-CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in ("net", "self_play", "train", "gate")}
+CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in GENERATION}
 EVALUATE = {
     "opponent": "mcts:playouts=20",
     "pairs": 2,
@@ -382,13 +357,7 @@ EVALUATE = {
 
 
 @pytest.fixture
-def staged(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write()
-    return tmp_path
-
-
-def write(**changed):
+def staged(project):
     tree = {
         "seed": 3,
         "parallel": {"workers": 1},
@@ -398,8 +367,8 @@ def write(**changed):
         **CYCLE,
         "growing_evaluate": EVALUATE,
     }
-    with open("params.yaml", "w", encoding="utf-8") as file:
-        file.write(yaml12.dump({**tree, **changed}))
+    (project / "params.yaml").write_text(yaml12.dump(tree))
+    return project
 
 
 def test_from_fresh_weights_to_the_figures(staged, monkeypatch):
@@ -412,29 +381,20 @@ def test_from_fresh_weights_to_the_figures(staged, monkeypatch):
     assert found["multiply_adds_in_all"] == boards[0]["multiply_adds"] + boards[1]["multiply_adds"]
     assert found["score_vs_mcts1000"]["n"] == 4
     strength = read_table("artifacts/reports/growing/strength.csv")
-    assert [row["generation"] for row in strength] == ["0", "2"]
+    assert [(row["generation"], row["n"]) for row in strength] == [("0", "2"), ("2", "2")]
     assert int(strength[0]["multiply_adds"]) == boards[0]["multiply_adds"]
     losses = read_table("artifacts/reports/growing/losses.csv")
     assert [(row["size"], row["generation"]) for row in losses] == [("5", "1"), ("6", "1"), ("6", "2")]
     games = read_records("artifacts/records/growing/matches.parquet")
     assert [game.event for game in games] == ["headline"] * 4 + ["rated"] * 4
-    best = read_table("artifacts/reports/growing/strength.csv")
-    assert {row["n"] for row in best} == {"2"}
 
     def evaluate():
         growing_evaluate.main()
-        return [
-            (staged / "artifacts/reports/growing" / name).read_bytes() for name in ("evaluate.json", "strength.csv")
-        ]
+        return [Path("artifacts/reports/growing", name).read_bytes() for name in ("evaluate.json", "strength.csv")]
 
     before = evaluate()
     check_kill(monkeypatch, evaluate)
     assert evaluate() == before
-
-
-def test_a_board_that_params_do_not_have(staged):
-    with pytest.raises(ZugwerkError, match=r"params\.yaml has no board of size 7; it has: 5, 6"):
-        growth.main("--size", "7")
 
 
 def test_at_time_limit_nothing_is_published_and_run_can_resume(staged):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipeline_src.games.go import initial_state, legal
 from pipeline_src.games.kernels import play
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.patterns import square_of, window_of
+from pipeline_src.systems.joseki.patterns import parse_pattern, square_of
 
 N = 361
 
@@ -52,10 +52,15 @@ def symmetric_record(game, symmetry, gid):
 # Patterns for tests.
 
 
+def window_of(black, white):
+    """Window of stones given as (r, c) from 1."""
+    words = zip("XO", (black, white), strict=True)
+    return parse_pattern(" ".join(f"{side} " + " ".join(f"{r},{c}" for r, c in stones) for side, stones in words))
+
+
 O_STONES = [(3, 6), (4, 6), (3, 9)]
 X_STONES = [(3, 5), (4, 4), (7, 3)]
-GOLDEN = window_of(X_STONES, O_STONES)
-"""The paper's joseki."""
+GOLDEN = window_of(X_STONES, O_STONES)  # The paper's joseki
 TWINS = [
     window_of(black, O_STONES)
     for black in (
@@ -64,8 +69,7 @@ TWINS = [
         [(3, 4), (4, 3), (4, 5), (7, 3)],
         [(3, 3), (3, 5), (4, 4), (7, 4)],
     )
-]
-"""Patterns that have the golden one's code S."""
+]  # Patterns that have the golden one's code S
 
 
 def _window(stones):

@@ -143,10 +143,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
     (project / "site" / "game23.txt").write_text(f"{head.replace('SZ[19]', 'SZ[9]')};B[cc])")
     write_params(project, "littlegolem")
     subprocess.run(
-        stage_command("systems.joseki.crawl"),
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=240,
+        stage_command("systems.joseki.crawl"), check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=240
     )
     stage.main()
     games = read_records(stage.GAMES)

@@ -1,5 +1,7 @@
 """Labelled positions made up for tests: boards as in games, labels that follow from the clock and the square counts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from pipeline_src.systems.search_depth.params import DepthGame
@@ -61,5 +63,17 @@ GAME = DepthGame(
     highest=5,
     opening_plies=4,
 )
+
+
+def searcher(search, **more):
+    """An engine of a function alone."""
+    return SimpleNamespace(needs=lambda _state: [], search=search, **more)
+
+
+def chooser(choose):
+    """A chooser of depths by a function, which costs nothing."""
+    return SimpleNamespace(needs=lambda _state: [], choose=choose, most_nodes=lambda _state: 0)
+
+
 DEEPENING = GAME.player()
 DEPTH1, DEPTH2 = GAME.player("depth=1"), GAME.player("depth=2")

@@ -23,14 +23,6 @@ from tests.systems.search_depth.synthetic import write_synthetic
 DEPTHS = st.lists(st.tuples(st.integers(3, 7), st.integers(3, 7)), min_size=1, max_size=60)
 
 
-def test_counts_by_label_and_choice():
-    matrix = confusion(np.array([3, 3, 5, 4]), np.array([3, 5, 5, 3]), 3, 5)
-    assert matrix.tolist() == [[1, 0, 1], [1, 0, 0], [0, 0, 1]]
-    assert accuracy(matrix) == 0.5
-    assert f1_scores(matrix).tolist() == pytest.approx([0.5, 0.0, 2 / 3])
-    assert macro_f1(matrix) == pytest.approx((0.5 + 2 / 3) / 3)
-
-
 @given(DEPTHS)
 def test_agrees_with_scikit_learn(pairs):
     from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
@@ -39,6 +31,8 @@ def test_agrees_with_scikit_learn(pairs):
     matrix = confusion(labels, chosen, 3, 7)
     np.testing.assert_array_equal(matrix, confusion_matrix(labels, chosen, labels=range(3, 8)))
     assert accuracy(matrix) == pytest.approx(accuracy_score(labels, chosen))
+    each = f1_score(labels, chosen, labels=range(3, 8), average=None, zero_division=0)
+    assert np.nan_to_num(f1_scores(matrix)) == pytest.approx(each)
     present = sorted(set(labels.tolist()))
     assert macro_f1(matrix) == pytest.approx(f1_score(labels, chosen, labels=present, average="macro", zero_division=0))
 
@@ -72,16 +66,6 @@ def test_interval_of_a_mean_is_between_clusters():
     assert found.value == pytest.approx(expected.value)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert found.n == 200
-
-
-def test_covers_the_truth_about_as_often_as_it_says():
-    rng, hits, runs = np.random.default_rng(2), 0, 400
-    for _ in range(runs):
-        level = rng.uniform(0.5, 1.5, 60)  # games differ: their positions are not independent
-        parts = np.stack([rng.normal(level, 0.2), np.ones(60)], axis=1)
-        found = jackknife(parts, mean, 60)
-        hits += found.low <= 1.0 <= found.high
-    assert 0.91 < hits / runs < 0.98
 
 
 def test_stays_in_bounds_and_is_nan_where_undefined():

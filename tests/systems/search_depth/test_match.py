@@ -2,6 +2,7 @@
 
 import csv
 import time
+from itertools import chain, repeat
 
 import numpy as np
 import pytest
@@ -34,17 +35,15 @@ from pipeline_src.systems.search_depth.match import (
 from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net, save_depth_net
 from pipeline_src.systems.search_depth.player import Choice, DepthMove, DepthPlayer, TableDepth, read_table
 from tests.run_stage import check_kill
-from tests.systems.search_depth.synthetic import DEEPENING, DEPTH1, DEPTH2, GAME, write_synthetic
+from tests.systems.search_depth.synthetic import DEEPENING, DEPTH1, DEPTH2, GAME, chooser, searcher, write_synthetic
 
 ALONE = Parallel(workers=1)
 OPENING = (int(amazons.legal_actions(amazons.initial_state())[700]),)
 
 
 def play_one(first, second, clock_ms=GAME.clock_ms, rate=GAME.nodes_per_ms):
-    clock = GameClock(TimeControl(clock_ms, nodes_per_ms=rate))
-    return play([OpenGame(amazons, amazons.initial_state(), Fixture("a", "b", OPENING, (1,)), (first, second), clock)])[
-        0
-    ]
+    fixture, clock = Fixture("a", "b", OPENING, (1,)), GameClock(TimeControl(clock_ms, nodes_per_ms=rate))
+    return play([OpenGame(amazons, amazons.initial_state(), fixture, (first, second), clock)])[0]
 
 
 def meet(a, b, pairs, game, seed, journal=None):
@@ -86,42 +85,31 @@ def test_game_follows_rules_and_clock(players):
 
 
 def test_side_out_of_time_loses():
-    class Dear:
-        """Takes all the time there is to choose, at the third time."""
-
-        def __init__(self):
-            self.times = 0
-
-        def choose(self, state, legal, used, seed):
-            self.times += 1
-            return Choice(1, 70_000 if self.times == 3 else 0)
-
-        def most_nodes(self, state):
-            return 0
-
+    """It takes all the time there is to choose, at the third time."""
     cheap = make_player("amazons", DEPTH1)
-    dear = DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)
-    game = play_one(dear, cheap)
+
+    def dear():
+        costs = chain([0, 0, 70_000], repeat(0))
+        choose = chooser(lambda *_: Choice(1, next(costs)))
+        return DepthPlayer(cheap.searcher, choose, GAME.clock_ms, GAME.nodes_per_ms)
+
+    game = play_one(dear(), cheap)
     assert (game.winner, game.ended) == ("second", "time")
     assert [move.choosing for move in moves_of(game, 0)] == [0, 0, 70_000]
-    assert play_one(cheap, DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)).winner == "first"
+    assert play_one(cheap, dear()).winner == "first"
 
 
 def test_wall_time_is_charged_where_there_is_no_rate():
-    class Slow:
-        def needs(self, state):
-            return []
+    until = time.perf_counter() + 0.05
 
-        def search(self, state, limit, seed=0, on_info=None):
-            assert limit.nodes is None
-            action = int(amazons.legal_actions(state)[0])
-            while time.perf_counter() < self.until:
-                pass
-            return SearchResult(action, 0.0, 1, 1, (action,), 0.0)
+    def slow(state, limit, _seed=0, _on_info=None):
+        assert limit.nodes is None
+        action = int(amazons.legal_actions(state)[0])
+        while time.perf_counter() < until:
+            pass
+        return SearchResult(action, 0.0, 1, 1, (action,), 0.0)
 
-    slow = Slow()
-    slow.until = time.perf_counter() + 0.05
-    one = DepthPlayer(slow, None, 20.0, 0.0)
+    one = DepthPlayer(searcher(slow), None, 20.0, 0.0)
     game = play_one(one, one, clock_ms=20.0, rate=0.0)
     assert game.ended == "time"
     assert game.winner == "first"  # after an opening of one ply it is the second side that moves
@@ -198,9 +186,6 @@ def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
         assert len(journal.entries) == 8
         meet(DEEPENING, DEPTH2, 1, GAME, [2], journal)
         assert len(journal.entries) == 8
-
-
-def test_player_without_node_counts_is_refused():
     with pytest.raises(ZugwerkError, match="counts no nodes"):
         meet(DEEPENING, "alphabeta:depth=2", 1, GAME, [1])
 
@@ -231,22 +216,14 @@ def positions(rows, seed=0):
     return legal, nodes
 
 
-def test_costs_are_found_again():
+def test_costs_are_found_again_and_unreached_depths_grow():
     legal, nodes = positions(500)
-    found = fit_costs(legal, nodes, 5).nodes([10, 100, 1000])
-    np.testing.assert_allclose(found, COSTS.nodes([10, 100, 1000]), rtol=0.1)
-
-
-def test_unreached_depth_grows_like_the_last_one():
-    legal, nodes = positions(500)
-    found = fit_costs(legal, nodes, 7).powers
-    assert found[5] == found[6] == found[4]
-
-
-def test_too_few_positions_are_refused():
-    legal, nodes = positions(5)
+    found = fit_costs(legal, nodes, 7)
+    np.testing.assert_allclose(found.nodes([10, 100, 1000])[:, :5], COSTS.nodes([10, 100, 1000]), rtol=0.1)
+    assert found.powers[5] == found.powers[6] == found.powers[4]
+    assert fit_costs(legal, nodes, 20).powers[19] == found.powers[4]  # more than the array has
     with pytest.raises(ZugwerkError, match="there are 5; raise depth_label"):
-        fit_costs(legal, nodes, 5)
+        fit_costs(*positions(5), 5)
 
 
 @given(st.floats(1, 1e9), st.integers(1, 5000))

@@ -17,7 +17,6 @@ from pipeline_src.systems.search_depth.train import (
     class_counts,
     cost_losses,
     cost_targets,
-    read_planes,
     smote_in_blocks,
     train_depth_net,
     turned,
@@ -43,8 +42,7 @@ def run(positions, folder, *, training=None, balancing=None, seed=1, **model):
     )
 
 
-COUNTS = [544, 261, 163, 29, 3]
-"""The paper's shares, of 1,000."""
+COUNTS = [544, 261, 163, 29, 3]  # The paper's shares, of 1,000
 FEW = DepthBalancing(k_neighbors=2)
 
 
@@ -112,19 +110,14 @@ def test_weights_give_each_class_the_same_part_of_the_loss(uneven):
     np.testing.assert_allclose(balanced.weights * COUNTS, 200, rtol=1e-5)
 
 
-def test_none_leaves_the_split_unchanged(uneven):
-    rows = np.arange(5, 700, 3)
-    balanced = balanced_by(uneven, "none", rows=rows)
-    np.testing.assert_array_equal(balanced.rows, rows)
-    np.testing.assert_array_equal(balanced.labels, uneven.reached[rows])
-    assert not len(balanced.made)
-
-
 def test_only_rows_of_the_split_are_drawn(uneven):
     """The test split must stay unseen, in SMOTE's neighbours too."""
     rows = np.flatnonzero(np.arange(len(uneven)) % 2 == 0)
     for method in ("oversample", "augment"):
         assert set(balanced_by(uneven, method, rows=rows).rows.tolist()) <= set(rows.tolist())
+    unchanged = balanced_by(uneven, "none", rows=rows)
+    np.testing.assert_array_equal(unchanged.rows, rows)
+    np.testing.assert_array_equal(unchanged.labels, uneven.reached[rows])
     counts = class_counts(uneven.reached[rows], LOWEST, HIGHEST)
     assert counted(balanced_by(uneven, "class_weights", rows=rows)) == counts.tolist()
 
@@ -179,29 +172,22 @@ def batches(positions, method="none", inputs="published", symmetries=False, batc
     return DepthBatches(positions, balanced, inputs=inputs, batch=batch, symmetries=symmetries, seed=seed)
 
 
-@pytest.mark.parametrize("method", ["none", "smote", "augment"])
+@pytest.mark.parametrize("method", ["none", "smote", "augment", "class_weights"])
 def test_all_rows_come_once_before_one_comes_again(positions, method):
     drawn = batches(positions, method, batch=100)
     steps = [drawn.step(number) for number in range(len(drawn) // 100 * 2)]
-    assert all(len(step.labels) == 100 for step in steps)
+    for step in steps:
+        assert len(step.labels) == 100
+        np.testing.assert_array_equal(step.weights.numpy(), drawn.balanced.weights[step.labels.numpy() - 3])
     labels = np.concatenate([step.labels.numpy() for step in steps])[: len(drawn)]
     np.testing.assert_array_equal(np.sort(labels), np.sort(drawn.balanced.labels))
-
-
-def test_a_step_is_a_function_of_seed_and_number(positions):
-    a, b, other = (batches(positions, symmetries=True, seed=seed) for seed in (1, 1, 2))
-    late = b.step(9)
-    for number in (9, 0, 4):
-        first, second = a.step(number), (late if number == 9 else b.step(number))
-        assert all(x.equal(y) for x, y in zip(first, second, strict=True))
-        assert not first.planes.equal(other.step(number).planes)
 
 
 def test_planes_and_labels_belong_together(positions):
     drawn = batches(positions, "smote", batch=len(batches(positions, "smote")))
     step = drawn.step(0)
     balanced = drawn.balanced
-    known = [(read_planes(positions, ROWS, "published"), positions.reached[ROWS])]
+    known = [(positions.planes("published", ROWS), positions.reached[ROWS])]
     known.append((balanced.made, balanced.labels[len(balanced.rows) :]))
     key = {row.tobytes(): label for rows, labels in known for row, label in zip(rows, labels, strict=True)}
     assert len(balanced.made) > 0
@@ -210,7 +196,7 @@ def test_planes_and_labels_belong_together(positions):
 
 
 def test_each_position_has_its_own_symmetry(positions):
-    planes = read_planes(positions, np.arange(8), "full")
+    planes = positions.planes("full", np.arange(8))
     found = turned(planes, np.arange(8))
     for g in range(8):
         for plane in range(7):
@@ -249,12 +235,6 @@ def test_costs_need_a_clock_of_nodes(tmp_path):
     write_synthetic(tmp_path / "samples", {"nodes_per_ms": 0.0})
     with pytest.raises(ZugwerkError, match="head: costs needs a clock of nodes; set depth_game"):
         cost_targets(open_positions(tmp_path / "samples"))
-
-
-def test_weights_are_those_of_the_class(positions):
-    drawn = batches(positions, "class_weights")
-    step = drawn.step(0)
-    np.testing.assert_array_equal(step.weights.numpy(), drawn.balanced.weights[step.labels.numpy() - 3])
 
 
 MODELS = {
@@ -379,15 +359,12 @@ def test_diverging_training_is_an_error(positions, tmp_path):
         run(positions, tmp_path, training={"learning_rate": 1e30})
 
 
-def test_a_linear_head_starts_at_the_mean_label(positions, tmp_path):
-    trained = run(positions, tmp_path, training={"steps": 1, "learning_rate": 1e-9})
+def test_heads_start_at_their_means(positions, tmp_path):
+    """Also that of the costs of a layer which a single search has completed."""
+    trained = run(positions, tmp_path / "linear", training={"steps": 1, "learning_rate": 1e-9})
     with torch.inference_mode():
         first = trained.model.net(torch.zeros(1, 1, 10, 10))
     assert float(first) == pytest.approx(positions.reached.mean(), abs=1.0)
-
-
-def test_costs_start_at_their_means(tmp_path):
-    """Also that of a layer which a single search has completed."""
     write_synthetic(tmp_path / "all")
     (first, *_) = split_by_game(open_positions(tmp_path / "all"), SHARES, 1).train
     arrays = synthetic()

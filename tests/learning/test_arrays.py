@@ -1,4 +1,4 @@
-"""TODO."""
+"""Splits of games, the symmetries of a board, and the hashes that symmetric positions share."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.arrays import SPLITS, TEST, TRAIN, VALIDATION, assign_games, choose_samples
 from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.symmetry import (
     COUNT,
@@ -33,21 +34,6 @@ def test_eight_different_permutations_closed_under_composition(size):
         assert (maps[INVERSE[g]][maps[g]] == np.arange(size * size)).all()
         for h in range(COUNT):
             assert tuple(maps[h][maps[g]].tolist()) in forms
-
-
-def test_names_describe_the_symmetries():
-    a1, b1, j1, a10, j10 = 0, 1, 9, 90, 99
-    goes = {name: square_maps(10)[g, [a1, b1]].tolist() for name, g in INDEX.items()}
-    assert goes == {
-        "identity": [a1, b1],
-        "rotate_90": [j1, 19],  # anticlockwise: b1 to j2
-        "rotate_180": [j10, 98],
-        "rotate_270": [a10, 80],
-        "mirror_files": [j1, 8],
-        "mirror_ranks": [a10, 91],
-        "mirror_diagonal": [a1, 10],
-        "mirror_antidiagonal": [j10, 89],
-    }
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -122,14 +108,54 @@ def test_equality_agrees_with_slow_reference():
     assert len(set(zip(hashes, slow, strict=True))) == len(set(hashes)) == len(set(slow))
 
 
-def test_the_side_to_move_counts():
-    boards = np.ones((2, 6, 6), np.int8)
-    assert len(set(canonical_hashes(boards, np.array([2, 3], np.int8)).tolist())) == 2
-
-
 def test_unhashable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="6x8"):
         canonical_hashes(np.ones((1, 6, 8), np.int8), np.array([2], np.int8))
     for code in (-1, 4):
         with pytest.raises(ZugwerkError, match="codes go from 0 to 3"):
             canonical_hashes(np.full((1, 6, 6), code, np.int8), np.array([2], np.int8))
+
+
+SHARES = (7.0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(("games", "sizes"), [(10, [7, 2, 1]), (100, [70, 20, 10]), (1003, [702, 201, 100])])
+def test_shares_are_met_to_a_game(games, sizes):
+    assert np.bincount(assign_games(np.arange(games), SHARES, 1)).tolist() == sizes
+
+
+def test_depends_on_seed_and_gid_alone():
+    gids = np.random.default_rng(0).permutation(10**6)[:200]
+    by_gid = dict(zip(gids.tolist(), assign_games(gids, SHARES, 5).tolist(), strict=True))
+    again = dict(zip(gids[::-1].tolist(), assign_games(gids[::-1], SHARES, 5).tolist(), strict=True))
+    assert by_gid == again
+    assert (assign_games(gids, SHARES, 5) != assign_games(gids, SHARES, 6)).mean() > 0.3
+
+
+def test_new_games_move_few_old_ones():
+    old = assign_games(np.arange(2000), SHARES, 1)
+    new = assign_games(np.arange(2200), SHARES, 1)[:2000]
+    assert (old != new).mean() < 0.05
+
+
+def test_draws_do_not_follow_the_gid():
+    splits = assign_games(np.arange(4000), SHARES, 1)
+    assert abs((splits[:2000] == TEST).mean() - 0.1) < 0.03
+    assert abs((splits[::2] == TRAIN).mean() - 0.7) < 0.04
+
+
+def test_too_few_games():
+    with pytest.raises(ZugwerkError, match="4 games are too few to split 7:2:1: test would get none"):
+        assign_games(np.arange(4), SHARES, 1)
+    assert sorted(assign_games(np.arange(3), (1, 1, 1), 1)) == [TRAIN, VALIDATION, TEST]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=40))
+def test_each_position_is_in_one_split_test_first(samples):
+    hashes = np.array([h for h, _ in samples], np.uint64)
+    splits = np.array([s for _, s in samples], np.int8)
+    stays = choose_samples(hashes, splits)
+    for h, s, kept in zip(hashes, splits, stays, strict=True):
+        found = {t for k, t in samples if k == h}
+        assert kept == (s == max(found))
+    assert SPLITS == ("train", "validation", "test")
