@@ -47,6 +47,9 @@ def _is_plain() -> bool:
 
 
 PLAIN = _is_plain()
+OWN = {"fastmath": False, "error_model": "python", "forceinline": False}
+"""Options that a function would take from the first caller that has it compiled: another one in each process, whose
+files would not fit together."""
 
 
 @overload
@@ -72,7 +75,7 @@ def njit(function: Any = None, *, cache: bool = False, allocates: bool = False, 
             return _patient(numba.njit(**options)(plain))  # noqa: TID251 - the switch
         from pipeline_src.jit.parts import Kernel
 
-        kernel = Kernel(plain, {"nopython": True, "boundscheck": None, "_nrt": allocates, **options}, PROGRESS)
+        kernel = Kernel(plain, {"nopython": True, "boundscheck": None, "_nrt": allocates, **OWN, **options}, PROGRESS)
         if cache:
             kernel.keep(modules_run)
         return _patient(kernel)
