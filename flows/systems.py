@@ -298,13 +298,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             return out
         limit_s = 60 * limit_minutes
         outcomes = bring_up_to_date(
-            list(targets),
-            system,
-            checkout,
-            jobs=jobs,
-            refresh_crawl=refresh_crawl,
-            limit_s=limit_s,
-            retries=retries,
+            list(targets), system, checkout, jobs=jobs, refresh_crawl=refresh_crawl, limit_s=limit_s, retries=retries
         )
         if push:
             pushed = [one.target for one in outcomes] if targets or system else []

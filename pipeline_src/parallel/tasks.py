@@ -106,10 +106,7 @@ def run_in_batches(
 
 
 def run_as_they_come(
-    function: Callable[..., Any],
-    tasks: Sequence[Task],
-    parallel: Parallel,
-    at_end: Callable[[], None] = nothing,
+    function: Callable[..., Any], tasks: Sequence[Task], parallel: Parallel, at_end: Callable[[], None] = nothing
 ) -> Generator[tuple[int, Any]]:
     """Yield (index, ``function(*task)``) for each task as soon as it has finished; no task waits for another one.
 

@@ -36,11 +36,7 @@ from pipeline_src.systems.growing_boards.params import read_boards
 # The sections of params.yaml, the model that reads each, and the model and the JSON schema of the whole file.
 
 
-SECTIONS: dict[str, Any] = {
-    **sections(),
-    "calibration": CalibrationParams,
-    "report_positions": ReportPositionsParams,
-}
+SECTIONS: dict[str, Any] = {**sections(), "calibration": CalibrationParams, "report_positions": ReportPositionsParams}
 """The model of each section; the names in `Named` ones are the user's own."""
 
 

@@ -20,11 +20,7 @@ from pipeline_src.project import supervise
 
 def test_one_server_a_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with (
-        serve._only_server_of(home),
-        pytest.raises(ZugwerkError, match="another server"),
-        serve._only_server_of(home),
-    ):
+    with serve._only_server_of(home), pytest.raises(ZugwerkError, match="another server"), serve._only_server_of(home):
         pass
     with serve._only_server_of(tmp_path / "home"):
         pass

@@ -80,10 +80,7 @@ def test_game_list():
     assert read_game_list(listing(), 5).rows == ()
     listed = read_game_list(listing(NEW_ROW, OLD_ROW.format("win"), caption="List of games [a [b]] [Twixt PP]"), 5)
     assert (listed.plid, listed.name) == (5, "a [b]")
-    assert listed.rows == (
-        Row(2296844, "Mirko Rahn", "Size 24", 20, "lost"),
-        Row(77, "Shumacher;]", "", 9, "won"),
-    )
+    assert listed.rows == (Row(2296844, "Mirko Rahn", "Size 24", 20, "lost"), Row(77, "Shumacher;]", "", 9, "won"))
 
 
 @pytest.mark.parametrize(("cell", "result"), [("win", "won"), ("lost", "lost"), ("draw", "draw"), ("", ""), ("?", "")])

@@ -228,8 +228,7 @@ def test_api_lists_newest_first_in_pages(routes):
 
 
 @pytest.mark.parametrize(
-    ("target", "status"),
-    [("/", 404), ("/jsp/nothing.jsp", 404), ("/servlet/sgf/5/game5.txt", 500)],
+    ("target", "status"), [("/", 404), ("/jsp/nothing.jsp", 404), ("/servlet/sgf/5/game5.txt", 500)]
 )
 def test_missing_pages(routes, target, status):
     assert routes(target).status == status

@@ -34,13 +34,7 @@ def read(moves, variant=""):
 
 
 @pytest.mark.parametrize(
-    "moves",
-    [
-        FIXTURE,
-        FIXTURE.upper(),
-        FIXTURE.replace(";", "\r\n;"),
-        FIXTURE.replace("W[", "W[ ").replace("B[", "b["),
-    ],
+    "moves", [FIXTURE, FIXTURE.upper(), FIXTURE.replace(";", "\r\n;"), FIXTURE.replace("W[", "W[ ").replace("B[", "b[")]
 )
 def test_dialect_forms_of_moves(moves):
     assert read(moves) == read(FIXTURE)
