@@ -174,9 +174,10 @@ def bring_games(
                 _copy(Path(games.source), games.max_games, pages)
             else:
                 _crawl(games, limits, seed, archive, pages, work)
-    except Interrupted:
+    except Interrupted as error:
         raise ZugwerkError(
-            "the crawl was interrupted. The stored games are as they were; what came is kept: run again to go on"
+            f"the crawl was interrupted{error.by}. The stored games are as they were; what came is kept: "
+            "run again to go on"
         ) from None
 
 
@@ -204,7 +205,7 @@ def _crawl(games: GamesParams, limits: RequestLimits, seed: int, archive: Path, 
         with Journal(work / f"journal-{_identity_digest(source.identity)}.jsonl") as journal:
             spider, stopped = run_spider(LittleGolemSpider, plan, known, journal, work, settings)
             if stopped:
-                raise Interrupted
+                raise Interrupted(stopped)
             if spider.crash:
                 raise spider.crash
             if spider.way is None:

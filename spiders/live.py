@@ -75,7 +75,7 @@ def crawl_live(
             store.show(view)
         tell(crawled, known)
         if stopped:
-            raise Interrupted
+            raise Interrupted(stopped)
         if crawled.way is None:
             why = "".join(f"By {reason}. " for reason in reasons(crawled))
             raise ZugwerkError(f"the crawl of {plan.base_url} failed. {why}What came is kept: run again to go on")
@@ -111,5 +111,7 @@ def _domain(url: str) -> list[str]:
 def _told_of_interruption() -> Iterator[None]:
     try:
         yield
-    except Interrupted:
-        raise ZugwerkError("the crawl was interrupted; what came is kept, and the same command goes on") from None
+    except Interrupted as error:
+        raise ZugwerkError(
+            f"the crawl was interrupted{error.by}; what came is kept, and the same command goes on"
+        ) from None

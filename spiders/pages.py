@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem.text import decode, parse_text, whole_text
+from pipeline_src.records.littlegolem.text import decode, parse_text
 from pipeline_src.records.raw import RawGame, Result, Seat
-from pipeline_src.records.record import RecordError, shown
+from pipeline_src.records.record import RecordError, shown, whole_text
 
 NO_ANSWER = -1
 STATUS_GOOD = (0, 200)  # 0: from a user's file, 200: from a server

@@ -23,8 +23,9 @@ from pipeline_src.games.go import MOVES_KEPT, PLY, SIDE, GoState, initial_state,
 from pipeline_src.games.kernels import play
 from pipeline_src.jit import njit
 from pipeline_src.project.code import cache_root
+from pipeline_src.records.go_games import parse_sgf
 from pipeline_src.records.record import GameRecord, Reject, read_table, record_of
-from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, parse_sgf, read_files
+from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, read_files
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -365,3 +365,8 @@ def shown(text: str) -> str:
     while len(ascii(start)) > 79:  # a control character takes four letters, others up to ten
         start = start[:-1]
     return ascii(start + "...")
+
+
+def whole_text(text: str) -> str:
+    """Return a text that UTF-8 can encode: lone surrogates, which JSON escapes can contain, become ``?``."""
+    return text.encode("utf-8", "replace").decode()

@@ -21,10 +21,10 @@ from pipeline_src.files import read_bytes
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
-from pipeline_src.records.go_moves import SgfGame
+from pipeline_src.records.go_games import read_tree
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, RecordError, Reject, Winner, shown
-from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
+from pipeline_src.records.sgf import SgfGame, choose, count_variations, read_result, read_trees, text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games
 LETTERS = {"amazons": "WB", "gomoku": "BW"}  # Move properties of the first and second side

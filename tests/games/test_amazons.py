@@ -28,7 +28,7 @@ def slowly(state, actions):
 )
 def test_stops_where_single_turns_do(seed, variant, changes):
     rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
-    while amazons.has_turn(state):
+    while amazons.winner(state) is None:
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])
     for at, action in changes:
@@ -135,7 +135,7 @@ def test_random_games_against_the_slow_rules(size, seed):
         found = amazons.legal_actions(state)
         assert sorted(found) == expected
         assert len(found) == amazons.perft(state, 1)
-        assert amazons.has_turn(state) == bool(expected)
+        assert (amazons.winner(state) is None) == bool(expected)
         if not expected:
             break
         tried = {rng.randrange(state.board.size**3) for _ in range(50)} | set(
@@ -154,7 +154,7 @@ def test_random_games_against_pyffish():
     rng, start = random.Random(7), pyffish.start_fen("amazons")
     for _ in range(3):
         state, played = amazons.initial_state(), []
-        while amazons.has_turn(state):
+        while amazons.winner(state) is None:
             listed = pyffish.legal_moves("amazons", start, played)
             theirs = {amazons.parse_move("".join(_pyffish_squares(move))) for move in listed}
             ours = amazons.legal_actions(state)
@@ -177,7 +177,7 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
     rng = random.Random(size)
     state = amazons.initial_state(size, variant)
     n = state.board.size
-    while amazons.has_turn(state):
+    while amazons.winner(state) is None:
         action = int(rng.choice(amazons.legal_actions(state)))
         after = amazons.play(state, action)
         rebuilt = amazons.from_board(after.board, amazons.to_play(after), int(after.turn[2]))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go, kernels
 from pipeline_src.games.go import diagram, lead, play_actions, replay, standing
-from pipeline_src.records.sgf import parse_sgf, read_files
+from pipeline_src.records.go_games import parse_sgf
+from pipeline_src.records.sgf import read_files
 from tests.games.go_reference import SlowGo
 
 REAL = Path(__file__).parents[2] / "../shared/data/go_507_games.tar.gz"

@@ -18,7 +18,7 @@ HEADER = "EV[null]PB[ann]PW[bob]SO[http://www.littlegolem.com]"
 def random_game(seed, plies=1000, variant="standard"):
     """Action ids of up to ``plies`` random turns, and the position after them."""
     rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
-    while len(actions) < plies and amazons.has_turn(state):
+    while len(actions) < plies and amazons.winner(state) is None:
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])
     return tuple(actions), state
@@ -61,7 +61,7 @@ def game_records(draw):
     variant = draw(st.sampled_from(["standard", "cross"]))
     actions, state = random_game(draw(st.integers(0, 10**6)), draw(st.integers(0, 120)), variant)
     resigned = draw(st.booleans())
-    loser_to_move = resigned or not amazons.has_turn(state)
+    loser_to_move = resigned or amazons.winner(state) is not None
     return record_of(
         actions,
         gid=draw(st.integers(1, 2**62)),

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
 from pipeline_src.records import sgf
+from pipeline_src.records.go_games import parse_sgf, read_sgf, write_sgf
 from pipeline_src.records.record import GameRecord, RecordError, Reject, read_records, write_records
-from pipeline_src.records.sgf import decode, parse_sgf, read_files, read_sgf, write_sgf
+from pipeline_src.records.sgf import decode, read_files
 
 REAL = Path(__file__).parents[2] / "../shared/data/go_507_games.tar.gz"
 HEAD = "(;GM[1]FF[4]SZ[19]"

@@ -121,9 +121,15 @@ def fresh(trap):
     return Trap(trap.kind, trap.part, trap.after)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("phase", PHASES)
+OTHERS = [signal.SIGTERM, *[signal.SIGHUP] * (signal.getsignal(signal.SIGHUP) is signal.SIG_DFL)]  # not under nohup
+
+
+@pytest.mark.parametrize(
+    ("phase", "how"),
+    [*((phase, signal.SIGINT) for phase in PHASES), *(("a record begins to come", how) for how in OTHERS)],
+)
 def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
+    """Other signals than Ctrl-C are named."""
     ways = ["text"] if "page of records" in phase else ["lists"]
     with serving(small()) as server:
         trap = server.trap = fresh(PHASES[phase])
@@ -134,7 +140,8 @@ def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
         trap.release.set()
         assert seconds < LIMIT_S
         assert status == 1
-        assert said == "error: the crawl was interrupted; what came is kept, and the same command goes on"
+        by = "" if how == signal.SIGINT else f" by {how.name}"
+        assert said == f"error: the crawl was interrupted{by}; what came is kept, and the same command goes on"
         assert run(CRAWL, tmp_path)[0] == 0
         whole = [asked.target for asked in server.asked if asked.status == 200 and asked.kind != "robots.txt"]
         assert len(whole) == len(set(whole))
@@ -256,16 +263,17 @@ def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
         assert len(store.games) == len(many)
 
 
-@pytest.mark.parametrize("group", [False, True])
-def test_a_signal_ends_the_stage_and_its_replica(tmp_path, group):
+@pytest.mark.parametrize(("how", "group"), [(signal.SIGINT, False), *((how, True) for how in (signal.SIGINT, *OTHERS))])
+def test_a_signal_ends_the_stage_and_its_replica(tmp_path, how, group):
     """To the stage alone, and to its group, as a terminal sends it."""
     write_records(games(), tmp_path / ARCHIVE)
     write_params(tmp_path, quirks=quirks(slow=1.0, slow_s=100.0))
     process = begin(STAGE, tmp_path, start_new_session=True)
     log = tmp_path / WORK / "scrapy.log"
     wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
-    seconds, status, said = end(process, group=group)
-    assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
+    seconds, status, said = end(process, how, group=group)
+    assert (seconds < LIMIT_S, status) == (True, 1)
+    assert f"was interrupted{'' if how == signal.SIGINT else f' by {how.name}'}. The stored" in said
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 

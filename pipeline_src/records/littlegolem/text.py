@@ -66,11 +66,6 @@ def decode(body: bytes) -> str:
         return body.decode("latin-1")
 
 
-def whole_text(text: str) -> str:
-    """Return a text that UTF-8 can encode: lone surrogates, which JSON escapes can contain, become ``?``."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def split_records(body: bytes) -> list[bytes]:
     """Split a page into its records, which are separated by blank lines (CRLF or LF).
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline_src.games import go
-from pipeline_src.records.littlegolem.go import read_go
+from pipeline_src.records.go_games import read_go
 from pipeline_src.records.littlegolem.text import (
     Node,
     ParsedRecord,
