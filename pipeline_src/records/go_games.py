@@ -35,15 +35,7 @@ from pipeline_src.records.littlegolem.text import (
 )
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, RecordError, Reject, Source, Winner, shown
-from pipeline_src.records.sgf import (
-    SgfGame,
-    bad_text,
-    choose,
-    count_variations,
-    read_result,
-    read_trees,
-    text_of,
-)
+from pipeline_src.records.sgf import SgfGame, bad_text, choose, count_variations, read_result, read_trees, text_of
 
 SIZE = 19
 _KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
