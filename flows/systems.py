@@ -27,7 +27,6 @@ from prefect.tasks import Task, exponential_backoff
 from pydantic import Field
 
 from flows import CHECKOUT
-from flows.options import LIMIT_MINUTES, RETRIES
 from flows.runs import after_crash, left_out
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
@@ -38,6 +37,8 @@ from pipeline_src.project.systems import systems
 from pipeline_src.report.figures import figures
 from pipeline_src.report.page import line
 
+LIMIT_MINUTES = 720.0
+RETRIES = 1
 FIRST_RETRY_S = 10.0  # Seconds before the first retry of a failed target; each further one waits twice as long
 ENDED = "It was ended together with the flow."
 PAGE = Path("artifacts/reports/index.html")

@@ -51,8 +51,6 @@ def crawl_live(
     settings = manners(site, plan.base_url, plan.api_url)
     work.mkdir(parents=True, exist_ok=True)
     with _told_of_interruption(), interruptible(), Store(site.store, plan.base_url, plan.gtid) as store:
-        if warning := store.warning():
-            sys.stderr.write(f"warning: {warning}\n")
         store.take_in(view)
         known = len(store.games)
         before = spider(plan, store.games, store.journal, work / "fetches.log")

@@ -9,7 +9,6 @@ import pytest
 
 from pipeline_src.records.littlegolem.amazons import write_record
 from spiders.replica.site import Answer, Routes
-from spiders.store import Store
 from tests.spiders.sites import (
     CRAWL,
     LIVE,
@@ -113,27 +112,11 @@ def test_two_sites_in_one_checkout_are_not_mixed(tmp_path, second):
         (tmp_path / LIVE).rename(tmp_path / "moved")
         for _ in range(2):
             status, said = crawl(tmp_path, other, **second)
-            assert (status, "warning" in said) == (0, False), said
+            assert status == 0, said
         assert bodies(tmp_path) == theirs
         (tmp_path / LIVE).rename(tmp_path / "moved too")
         assert crawl(tmp_path, url)[0] == 0
     assert bodies(tmp_path) == BODIES
-
-
-def test_store_with_games_of_two_sites_is_refused(tmp_path):
-    """As an earlier version left it."""
-    (tmp_path / "b").mkdir()
-    with serving(games(), tmp_path) as (url, _), serving(games(30, seed=1), tmp_path / "b") as (other, _):
-        assert crawl(tmp_path, url)[0] == 0
-        with Store(str(tmp_path / "store"), other, "amzn") as store:
-            store.keep(list(crawled(tmp_path).values())[:7], {}, complete=True)
-        (tmp_path / LIVE).rename(tmp_path / "moved")
-        status, said = crawl(tmp_path, other)
-    here, there = (site.removeprefix("http://") for site in (url, other))
-    assert status == 0
-    first = said.splitlines()[0]
-    assert f"7 of 7 games of {there}, first {games()[0].gid}, are of {here}, too" in first
-    assert first.startswith("warning: ")
 
 
 def test_interface_of_a_different_site_is_not_asked(tmp_path):
