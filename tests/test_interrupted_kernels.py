@@ -9,8 +9,7 @@ import time
 import pytest
 
 WATCHED = "from pipeline_src import processes; processes.watch()\n"
-ENDS_S = 60.0
-"""Seconds in which a process ends on a busy machine; the kernels below run for hours."""
+ENDS_S = 60.0  # Seconds in which a process ends on a busy machine; the kernels below run for hours
 
 
 def interrupt(program):

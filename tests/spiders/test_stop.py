@@ -46,8 +46,7 @@ from tests.spiders.sites import (
 pytestmark = pytest.mark.slow
 LIMIT_S = 5.0
 RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
-MANY = 5_000
-"""Games of one player; no more than a few thousand were seen."""
+MANY = 5_000  # Games of one player; no more than a few thousand were seen
 
 
 @cache
