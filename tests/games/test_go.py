@@ -98,16 +98,6 @@ def test_handicap_stones_are_there_and_white_begins():
     assert lead(go.initial_state(19, "handicap-1:jj")) == 361 - 7.5
 
 
-def test_the_hash_knows_side_ko_and_passes_not_history():
-    one = played("5/5/5/5/5 b", "a1", "b1", "c1", "d1")
-    other = played("5/5/5/5/5 b", "c1", "d1", "a1", "b1")
-    assert one.hash == other.hash
-    keys = {
-        int(go.from_fen(f"4/1xo1/x1xo/1xo1 {rest}").hash[0]) for rest in ("w", "b", "w ko-b2", "w pass-1", "w pass-2")
-    }
-    assert len(keys) == 5
-
-
 def test_replay_gives_board_before_each_ply_up_to_illegal_one():
     start, actions = go.initial_state(9), [0, 1, 20, 9, 81, 30]
     boards = replay(start, actions)
@@ -140,23 +130,6 @@ def test_real_games_give_the_boards_of_sgfmill():
                 theirs.play(18 - action // 19, action % 19, "bw"[ply % 2])
             expected = [[".bw".index(theirs.get(18 - row, column) or ".") for column in range(19)] for row in range(19)]
             np.testing.assert_array_equal(positions[ply + 1], expected, err_msg=f"{name}, ply {ply}")
-
-
-def test_random_games_give_the_boards_of_sgfmill():
-    boards = pytest.importorskip("sgfmill.boards")
-    rng = random.Random(3)
-    for _ in range(5):
-        state, theirs = go.initial_state(9), boards.Board(9)
-        for ply in range(120):
-            points = go.legal_actions(state)[:-1]
-            if not len(points):
-                break
-            action = int(rng.choice(points))
-            ko = theirs.play(8 - action // 9, action % 9, "bw"[ply % 2])
-            state = go.play(state, action)
-            expected = [[".bw".index(theirs.get(8 - row, column) or ".") for column in range(9)] for row in range(9)]
-            np.testing.assert_array_equal(state.board, expected)
-            assert state.turn[go.KO] == (go.NOWHERE if ko is None else (8 - ko[0]) * 9 + ko[1])
 
 
 SIDES = st.integers(3, 25)

@@ -31,27 +31,12 @@ def record_of(actions, **fields):
 
 
 # The dialect does not escape, so a name that contains a property of the site's may look like one.
+HOSTILE = (
+    "lazy\\player Shumacher;] [] ] ]; a)b (; ); ]] \u5b89 J\xf6rg \xc3\xa9 x]W[ x];W[a4-a5/a6 x];W[d1-d7/g7];B[a7-b8"
+)
+HOSTILE += " x]PB[y]SO[z];W[d1-d7/g7"
 names = st.text(st.characters(codec="utf-8"), max_size=20).filter(lambda name: "]" not in name) | st.sampled_from(
-    [
-        "lazy\\player",
-        "Shumacher;]",
-        "[]",
-        "]",
-        "];",
-        "a)b",
-        "(;",
-        ");",
-        "]]",
-        "\u2605 ivy",
-        "\u5b89",
-        "J\xf6rg",
-        "\xc3\xa9",
-        "x]W[",
-        "x];W[a4-a5/a6",
-        "x];W[d1-d7/g7];B[a7-b8",
-        "x]PB[y]SO[z];W[d1-d7/g7",
-        "\r\n\r\n(;",
-    ]
+    [*HOSTILE.split(), "\u2605 ivy", "\r\n\r\n(;"]
 )
 
 

@@ -172,10 +172,3 @@ def test_crawled_games_are_copied_without_requests(tmp_path):
     assert list(crawled(tmp_path, PAGES)) == [game.gid for game in games()[20:25]]
     assert stage(tmp_path, source=LIVE) == (0, "")
     assert crawled(tmp_path, PAGES) == crawled(tmp_path)
-
-
-@pytest.mark.parametrize("source", ["live", "replica"])
-def test_former_source_names_are_explained(tmp_path, source):
-    status, said = stage(tmp_path, source=source)
-    assert status == 1
-    assert "source must be a path" in said

@@ -233,16 +233,6 @@ def test_nothing_found(tmp_path):
     assert not (tmp_path / LIVE).exists()
 
 
-@pytest.mark.slow
-def test_maintenance_pages_are_no_records(tmp_path):
-    page = Answer(200, "text/html", b"<html><table><tr><td>back soon</td></tr></table></html>")
-    with served(lambda target: page) as (url, _):
-        assert crawl(tmp_path, url)[0] == 1
-    assert not (tmp_path / LIVE).exists()
-    journals = [path.read_bytes() for path in (tmp_path / "store").rglob("journal*")]
-    assert not any(b"servlet" in text for text in journals)
-
-
 def test_robots_are_obeyed(tmp_path):
     robots = Answer(200, "text/plain", b"User-agent: *\nDisallow: /jsp/\nDisallow: /api/\n")
     with served(lambda target: robots) as (url, asked):

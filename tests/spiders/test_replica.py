@@ -52,28 +52,6 @@ def test_head_has_the_length_and_no_body(connection):
     assert connection.getresponse().read() == b"\xe9page"
 
 
-@pytest.mark.parametrize("headers", [{"Connection": "close"}, {"connection": "Close"}])
-def test_closes_when_asked_to(connection, headers):
-    connection.request("GET", "/x?a=1", headers=headers)
-    connection.getresponse().read()
-    assert connection.sock is None or connection.sock.recv(1) == b""
-
-
-def exchange(url, data):
-    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=60) as raw:
-        raw.sendall(data)
-        raw.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: raw.recv(4096), b""))
-
-
-def test_old_and_bad_requests():
-    with served(lambda target: PAGE) as (url, _):
-        assert exchange(url, b"GET / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n\xe9page")
-        assert exchange(url, b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\n\n").count(b"\xe9page") == 2
-        assert exchange(url, b"\x16\x03\x01\r\n").count(b"\xe9page") == 0
-        assert exchange(url, b"") == b""
-
-
 def test_chosen_shares_are_exact_and_keep_when_keys_are_added():
     assert len(choose(range(1000), 0.013, 1, "x")) == 13
     assert choose(range(1000), 0.5, 1, "x") != choose(range(1000), 0.5, 1, "y")
