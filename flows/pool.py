@@ -67,14 +67,8 @@ def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[F
 def schedule_nightly(pool: str, cron: str | None, timezone: str | None, paused: bool) -> None:
     """Schedule the whole graph; only the given arguments change an existing schedule.
 
-    So changes in the browser stay. `prefect deploy`, which comes after this, leaves the
-    schedules of a deployment as they are.
-
-    Args:
-        pool: work pool of the deployment.
-        cron: five fields; None keeps the schedule's, or else `CRON`.
-        timezone: IANA name; None keeps the schedule's, or else `TIMEZONE`.
-        paused: switch the schedule off.
+    So changes in the browser stay. `prefect deploy`, which comes after this, leaves the schedules of a deployment as
+    they are.
 
     Raises:
         ZugwerkError: no such cron expression or time zone.

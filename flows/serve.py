@@ -49,10 +49,12 @@ def main() -> None:
         _require_free(options.port)
         os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
         _require_free(options.port + 2)
-        server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
+        server = stack.enter_context(
+            program([*PREFECT, "server", "start", "--host", HOST, "--port", str(options.port)])
+        )
         wait_until_healthy(url, server)
         _deploy(options)
-        worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
+        worker = stack.enter_context(program([*PREFECT, "worker", "start", "--pool", POOL, "--name", "local"]))
         stack.enter_context(_web(options.port + 2))  # last, since it also prints that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
         print(f"beside it: http://{HOST}:{options.port + 2} has the pages, with the report", flush=True)  # noqa: T201
@@ -93,15 +95,9 @@ def _deploy(options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _web(port: int) -> Iterator[None]:
-    """Serve the pages of `zugwerk web` for the block."""
     words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
     with program([sys.executable, "-m", *words]):
         yield
-
-
-def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
-    """Run a `prefect` command for the block."""
-    return program([*PREFECT, *arguments])
 
 
 @contextlib.contextmanager

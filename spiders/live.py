@@ -31,13 +31,7 @@ def crawl_live(
 ) -> None:
     """Fetch the games that the store lacks and copy them into ``view``; report plan and result on stderr.
 
-    Args:
-        plan: which games.
-        site: manners and the store.
-        view: folder of the checkout for the shards.
-        work: folder for the logs.
-        ask: send requests; otherwise only import earlier games, and report what a crawl would ask now.
-        spider: the spider of the site.
+    Without ``ask`` nothing is requested: only earlier games are imported, and what a crawl would ask now is reported.
 
     Raises:
         ZugwerkError: no contact for a foreign host, pages of two sites, a view with games of another site, another

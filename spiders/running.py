@@ -138,13 +138,7 @@ def _handled_by(handler: Callable[[int, FrameType | None], None], *signals: sign
 
 
 def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
-    """Forecast of the requests of a crawl of a live site.
-
-    Args:
-        spider: after a run over the answers of earlier crawls, without requests.
-        state: `state_of` the last crawl; empty without one.
-        delay_s: between two requests, in seconds.
-    """
+    """Forecast of the requests of a live crawl, from a run without requests and `state_of` the last crawl."""
     have, most = len(spider.have), spider.plan.max_games
     site, stored = spider.plan.base_url, f"{have:,} games stored"
     if 0 < most <= have:

@@ -130,14 +130,7 @@ def parse_sgf(
 
 
 def read_tree(tree: Any, gid: int, size: int | None, source: Source, name: str) -> SgfGame:
-    """Read one game of Go.
-
-    Args:
-        tree: from `sgf.trees`.
-        gid: number of the game.
-        size: as for `parse_sgf`.
-        source: source of the game, for the record.
-        name: name of the file.
+    """Read one game of Go from a tree of `sgf.trees`; the other arguments are those of `parse_sgf`.
 
     Raises:
         RecordError: the game is not usable.
@@ -353,11 +346,7 @@ def _moves(nodes: tuple[Node, ...], size: int) -> tuple[list[tuple[int, int]], i
 
 
 def _winner(players: Players, resigned: int) -> Winner | None:
-    """Return the winner by the players' results in the lists, which must agree with each other and with a resignation.
-
-    Raises:
-        RecordError: ``contradiction``.
-    """
+    """Return the winner by the players' results in the lists, which have to agree, also with a resignation."""
     of_record: Winner | None = None if resigned < 0 else "second" if resigned == go.FIRST else "first"
     of_lists = said_of(players.first, "first", "second"), said_of(players.second, "second", "first")
     said = {one for one in (of_record, *of_lists) if one}

@@ -316,10 +316,7 @@ def default_path(root: Path) -> Path:
 def update(path: Path, root: Path, tell: Callable[[Growth], None] = lambda _: None) -> Index:
     """Bring the index in a file up to date with the games below a root, and return it. Only new files are read.
 
-    Args:
-        path: file of the index; a missing one begins empty.
-        root: a folder, a tar of SGF files or an archive of records.
-        tell: is called with the progress, after every file.
+    The root is a folder, a tar of SGF files or an archive of records; ``tell`` is called after every file.
 
     Raises:
         ZugwerkError: no games there, or the index is damaged, of another version or of another root.

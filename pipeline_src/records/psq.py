@@ -66,8 +66,6 @@ class PsqError(ZugwerkError):
 
 
 class _Line(NamedTuple):
-    """A line that is not blank."""
-
     number: int  # Its number in the text, from 1
     text: str
 

@@ -50,7 +50,7 @@ class Opened(NamedTuple):
     size: int
     rule: str
     ending: str  # Ending of the file: one of `ENDINGS`
-    save: Callable[[Path], None]  # Function that writes the net to a file that runs without torch
+    save: Callable[[Path], object]  # Function that writes the net to a file that runs without torch
     int8: Callable[[bytes], bytes] | None = None  # Function that makes a model in 8-bit integers of that file's content
 
 
@@ -68,15 +68,8 @@ def package_net(
     First the net's win rates, which users see, are compared with the results of its games against itself.
 
     If the last stage of the system has evaluated this net in this checkout, the card has the figures, and the profile,
-    params, commands, commit and hardware of the checkout. For any other net they are unknown.
-
-    Args:
-        model: file written by a stage.
-        system: one of `SYSTEMS`.
-        hours: hours of training; by default from the checkout's timings, if there are any.
-        checkout: the folder with params.yaml.
-        folder: folder for both files.
-        games: number of games against itself.
+    params, commands, commit and hardware of the checkout. For any other net they are unknown. The hours of training are
+    by default those of the checkout's timings, if there are any.
 
     Raises:
         ZugwerkError: the system is unknown, the file is no model of it, the board is not square or belongs to a net of
@@ -145,7 +138,7 @@ def _open(model: Path, system: str) -> Opened:
             nets.config.size,
             "standard",
             ONNX,
-            lambda path: _write(path, export_nets(nets)),
+            lambda path: path.write_bytes(export_nets(nets)),
             lambda content: as_int8(content, str(model)),
         )
     from pipeline_src.systems.gomoku_zero.models import export_onnx, export_table, load_model
@@ -159,19 +152,11 @@ def _open(model: Path, system: str) -> Opened:
     about = found.net, "gomoku", found.config.height, found.variant
     if found.config.kind == "lines":
         return Opened(*about, TABLE, lambda path: export_table(found, path))
-    return Opened(*about, ONNX, lambda path: _write(path, export_onnx(found)))
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+    return Opened(*about, ONNX, lambda path: path.write_bytes(export_onnx(found)))
 
 
 def _calibration(opened: Opened, model: Path, params: dict[str, Any], games: CalibrationParams) -> Calibration:
-    """Measure whether the win rates are calibrated.
-
-    Raises:
-        ZugwerkError: they are not; the message says why.
-    """
+    """Measure the win rates, which have to be calibrated."""
     board = Board(opened.game, opened.size, opened.rule)
     parallel = build(Parallel, params["parallel"], "parallel", PARAMS_FILE.name)
     found = measure_calibration(board, model.resolve(), games, params["seed"], parallel)

@@ -113,13 +113,9 @@ ADDED_GIDS = 100_000
 
 
 def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
-    """The site of an archive.
+    """The site of a Parquet file of GameRecords, or of a folder of record files, which is served as it is.
 
-    Args:
-        path: a Parquet file of GameRecords, or a folder of record files, which is served as it is, without quirks.
-        gtid: game type to serve; empty for that of the archive's game.
-        quirks: those of games and names are applied here, to engine games only.
-        seed: selects the games and names with quirks.
+    Quirks of games and names are applied here, to engine games only. An empty ``gtid`` is that of the archive's game.
 
     Raises:
         ZugwerkError: no games there, games of several kinds or of one that has no dialect writer, or damaged.
