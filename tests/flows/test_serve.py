@@ -1,5 +1,3 @@
-"""TODO."""
-
 import os
 import socket
 import subprocess

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import json
 import logging
 import subprocess

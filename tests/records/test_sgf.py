@@ -1,5 +1,3 @@
-"""TODO."""
-
 import io
 import tarfile
 from pathlib import Path

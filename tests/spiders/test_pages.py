@@ -1,5 +1,3 @@
-"""TODO."""
-
 import asyncio
 import contextlib
 import json

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import http.client
 import json
 import os

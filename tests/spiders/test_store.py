@@ -1,5 +1,3 @@
-"""TODO."""
-
 import subprocess
 import sys
 

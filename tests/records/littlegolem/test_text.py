@@ -1,5 +1,3 @@
-"""TODO."""
-
 import gzip
 import itertools
 import json
