@@ -34,7 +34,7 @@ from pipeline_src.records.littlegolem.text import (
     the_record,
 )
 from pipeline_src.records.raw import RawGame
-from pipeline_src.records.record import GameRecord, RecordError, Reject, Source, Winner, shown
+from pipeline_src.records.record import GameRecord, RecordError, Reject, Winner, shown
 from pipeline_src.records.sgf import SgfGame, bad_text, choose, count_variations, read_result, read_trees, text_of
 
 SIZE = 19
@@ -111,9 +111,7 @@ def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: in
     return choose(parse_sgf(read_bytes(path), gid, name=str(path), size=size), path, number)
 
 
-def parse_sgf(
-    data: bytes, gid: int = 0, *, name: str = "record", size: int | None = SIZE, source: Source = "file"
-) -> list[SgfGame | Reject]:
+def parse_sgf(data: bytes, gid: int = 0, *, name: str = "record", size: int | None = SIZE) -> list[SgfGame | Reject]:
     """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
 
     Args:
@@ -122,14 +120,13 @@ def parse_sgf(
         gid: number of the first game.
         name: name of the file, with which the details of rejects begin.
         size: size of the board; games of other sizes are rejected. None accepts any size.
-        source: source of the games, for the records.
     """
     if of_site(data):
         return read_file(data, gid, name, size)
-    return read_trees(data, gid, name, lambda tree, number: read_tree(tree, number, size, source, name))
+    return read_trees(data, gid, name, lambda tree, number: read_tree(tree, number, size, name))
 
 
-def read_tree(tree: Any, gid: int, size: int | None, source: Source, name: str) -> SgfGame:
+def read_tree(tree: Any, gid: int, size: int | None, name: str) -> SgfGame:
     """Read one game of Go from a tree of `sgf.trees`; the other arguments are those of `parse_sgf`.
 
     Raises:
@@ -148,7 +145,7 @@ def read_tree(tree: Any, gid: int, size: int | None, source: Source, name: str) 
     record = GameRecord(
         game="go",
         gid=gid,
-        source=source,
+        source="file",
         variant=variant,
         height=size,
         width=size,

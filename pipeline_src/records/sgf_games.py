@@ -73,7 +73,7 @@ def _read(tree: Any, gid: int, name: str) -> SgfGame:
     number = text_of(root, "GM").strip()
     game = next((game for game, known in NUMBERS.items() if number == str(known)), None)
     if game is None:
-        return read_tree(tree, gid, None, "file", name)
+        return read_tree(tree, gid, None, name)
     rules, (width, height) = get_game(game), _size(root, "10" if game == "amazons" else "15")
     line = _main_line(tree)
     if game == "gomoku":

@@ -121,18 +121,17 @@ def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> 
     return AmazonsGame(variant, actions, False, amazons.winner(state))
 
 
-def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
+def write_record(record: GameRecord) -> bytes:
     """Write a record in the site's dialect: unescaped names in Latin-1, with ``?`` for characters outside Latin-1.
 
-    As on the site, only a resignation states the result. ``with_format`` begins it with ``FF[4]``, as most are there.
+    As on the site, only a resignation states the result.
 
     Raises:
         ZugwerkError: the record is of another game, or its winner has resigned.
     """
     if record.game != "amazons":
         raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as an Amazons record")
-    header = {"FF": "4"} if with_format else {}
-    header |= {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
+    header = {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
     nodes = [
         Node(_COLOURS[ply % 2], amazons.format_move(action, record.height, record.width))
         for ply, action in enumerate(record.actions)
