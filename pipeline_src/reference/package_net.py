@@ -13,21 +13,8 @@ from pipeline_src.arena.score import CalibrationParams, calibration_rows
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.packaged import (
-    CARD,
-    ENDINGS,
-    FOLDER,
-    INT8,
-    MOST_BYTES,
-    MOST_BYTES_IN_ALL,
-    Card,
-    CardCalibration,
-    CardFigure,
-    CardInt8,
-    CardRange,
-    PackagedNet,
-    packaged_nets,
-)
+from pipeline_src.players import packaged
+from pipeline_src.players.packaged import Card, PackagedNet
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
@@ -39,7 +26,7 @@ SYSTEMS = (AMAZONS, GOMOKU, GROWING)
 STAGES = {AMAZONS: "amazons_match", GOMOKU: "gomoku_evaluate", GROWING: "growing_evaluate"}
 """Last stage of each system that trains nets."""
 GAMES = CalibrationParams()
-ONNX, TABLE = ENDINGS
+ONNX, TABLE = packaged.ENDINGS
 
 
 class Opened(NamedTuple):
@@ -60,7 +47,7 @@ def package_net(
     *,
     hours: float | None = None,
     checkout: Path = Path(),
-    folder: Path = FOLDER,
+    folder: Path = packaged.FOLDER,
     games: CalibrationParams = GAMES,
 ) -> PackagedNet:
     """Write a net in a form that runs without torch, and its card, into the folder of packaged nets.
@@ -79,8 +66,10 @@ def package_net(
         raise ZugwerkError(f"no nets of {system!r} come with the package; there are: {', '.join(SYSTEMS)}")
     opened, params = _open(model, system), read_tree(checkout / PARAMS_FILE)
     stem = folder / f"{system}-{opened.size}x{opened.size}-{opened.rule}"
-    file, beside, quick = (stem.with_name(stem.name + ending) for ending in (opened.ending, CARD, INT8))
-    for net in packaged_nets(opened.game, folder) if folder.is_dir() else ():
+    file, beside, quick = (
+        stem.with_name(stem.name + ending) for ending in (opened.ending, packaged.CARD, packaged.INT8)
+    )
+    for net in packaged.packaged_nets(opened.game, folder) if folder.is_dir() else ():
         if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
             raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
     rows, known = _figures(system, model, params, checkout)
@@ -92,7 +81,7 @@ def package_net(
         if opened.int8 is not None:
             integers = opened.int8(content)
             stack.enter_context(written_aside(quick)).write_bytes(integers)
-            int8 = CardInt8(bytes=len(integers), sha256=hashlib.sha256(integers).hexdigest())
+            int8 = packaged.CardInt8(bytes=len(integers), sha256=hashlib.sha256(integers).hexdigest())
         calibration = _calibration(opened, model, params, games)
         card = Card(
             system=system,
@@ -168,9 +157,9 @@ def _calibration(opened: Opened, model: Path, params: dict[str, Any], games: Cal
     return found
 
 
-def card_calibration(found: Calibration, games: CalibrationParams) -> CardCalibration:
+def card_calibration(found: Calibration, games: CalibrationParams) -> packaged.CardCalibration:
     """Return the part of a card."""
-    return CardCalibration(
+    return packaged.CardCalibration(
         games=found.games,
         simulations=games.simulations,
         brier=found.brier.value,
@@ -180,7 +169,7 @@ def card_calibration(found: Calibration, games: CalibrationParams) -> CardCalibr
         scored=found.scored.value,
         start_first=found.start[0],
         start_second=found.start[1],
-        curve=tuple(build(CardRange, row, "curve", "card") for row in calibration_rows(found.bins)),
+        curve=tuple(build(packaged.CardRange, row, "curve", "card") for row in calibration_rows(found.bins)),
     )
 
 
@@ -196,12 +185,12 @@ def _check_size(file: Path, size: int) -> None:
     others = sum(
         path.stat().st_size
         for path in file.parent.iterdir()
-        if path.suffix in ENDINGS and path.name.partition(".")[0] not in ("", own)
+        if path.suffix in packaged.ENDINGS and path.name.partition(".")[0] not in ("", own)
     )
-    if size > MOST_BYTES or size + others > MOST_BYTES_IN_ALL:
+    if size > packaged.MOST_BYTES or size + others > packaged.MOST_BYTES_IN_ALL:
         raise ZugwerkError(
             f"{file}: {size:,} bytes, and {others:,} of the other nets; "
-            f"{MOST_BYTES:,} a net and {MOST_BYTES_IN_ALL:,} in all may come with the package"
+            f"{packaged.MOST_BYTES:,} a net and {packaged.MOST_BYTES_IN_ALL:,} in all may come with the package"
         )
 
 
@@ -253,6 +242,8 @@ def _figures(
     return rows, float(took["ours"]) if rows and took is not None else None
 
 
-def _card_figure(row: dict[str, Any]) -> CardFigure:
+def _card_figure(row: dict[str, Any]) -> packaged.CardFigure:
     words = f"{row['words']} ({row['player']})" if row["player"] else row["words"]
-    return CardFigure(words=words, value=row["ours"], **{key: row[key] for key in ("low", "high", "n", "unit")})
+    return packaged.CardFigure(
+        words=words, value=row["ours"], **{key: row[key] for key in ("low", "high", "n", "unit")}
+    )
