@@ -131,19 +131,20 @@ def test_a_crawl_in_portions_reads_lists_as_it_needs_them(tmp_path):
 
 
 def test_planned_requests_are_printed_before_the_crawl(tmp_path):
+    slowly = {"delay_s": 60.0}  # of a live site: more than any page takes here
     with sites.serving(sites.games(), tmp_path) as (url, asked):
         sites.crawl(tmp_path, url, max_games=4)
         dry = [*sites.CRAWL, "--dry-run"]
         begun = len(asked)
         assert sites.run(dry, tmp_path)[1].startswith(f"nothing to ask of {url}: 4 games stored, and max_games is 4")
         sites.crawl(tmp_path, url, max_games=6)
-        sites.write_params(tmp_path, url, max_games=10)
+        sites.write_params(tmp_path, url, max_games=10, crawl=slowly)
         said, hint = sites.run(dry, tmp_path)[1].splitlines()
-        assert said == f"to ask of {url}: about 5 pages at most, 5 seconds; 6 games stored"
+        assert said == f"to ask of {url}: about 5 pages at most, 5 minutes; 6 games stored"
         assert hint == f"these games become the graph's where params.yaml has amazons_crawl.source: {sites.LIVE}"
-        sites.write_params(tmp_path, url, source=sites.LIVE)
+        sites.write_params(tmp_path, url, source=sites.LIVE, crawl=slowly)
         said = sites.run(dry, tmp_path)[1]
-        more = "and at most one more for each game that is new, 12 seconds; 6 games stored\n"
+        more = "and at most one more for each game that is new, 12 minutes; 6 games stored\n"
         assert said == f"to ask of {url}: about {6 + 6} pages, {more}"
         assert len(asked) == begun + 1 + 2
         (tmp_path / sites.LIVE).rename(tmp_path / "gone")
