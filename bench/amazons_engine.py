@@ -57,7 +57,7 @@ def positions() -> list[AmazonsState]:
     values = np.empty(actions.size, np.float32)
     for _ in range(GAMES):
         state = amazons.initial_state()
-        while amazons.has_turn(state):
+        while amazons.winner(state) is None:
             if state.turn[2] in PLIES:
                 found.append(state)
             n = rank_all(state, evaluator, actions, values)
@@ -83,7 +83,7 @@ def children(states: list[AmazonsState]) -> list[AmazonsState]:
         actions = amazons.legal_actions(state)
         first = int(rng.integers(max(1, len(actions) - 8)))
         found += [amazons.play(state, int(action)) for action in actions[first : first + 8]]
-    return [child for child in found if amazons.has_turn(child)]
+    return [child for child in found if amazons.winner(child) is None]
 
 
 def measure() -> list[Row]:

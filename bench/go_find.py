@@ -15,9 +15,9 @@ from bench.measure import Row, row
 from bench.strength.joseki import varied
 from pipeline_src.games.go import initial_state, replay
 from pipeline_src.records.go_find import find
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.go_index import update
 from pipeline_src.records.record import write_records
-from pipeline_src.records.sgf import write_sgf
 from pipeline_src.systems.joseki.params import MadeGames
 from pipeline_src.systems.joseki.records import make_games
 

@@ -4,16 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas import filters
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
-from prefect.client.schemas.filters import (
-    FlowRunFilter,
-    FlowRunFilterExpectedStartTime,
-    FlowRunFilterState,
-    FlowRunFilterStateName,
-    FlowRunFilterStateType,
-    WorkPoolFilter,
-    WorkPoolFilterName,
-)
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.exceptions import ObjectNotFound
@@ -53,13 +45,14 @@ def prepare_pool(name: str) -> None:
 
 def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[FlowRun]:
     """Runs that should have begun by now, except those that are to resume; the caller changes their states."""
-    wanted = FlowRunFilter(
-        state=FlowRunFilterState(
-            type=FlowRunFilterStateType(any_=list(kinds)), name=FlowRunFilterStateName(not_any_=["AwaitingRetry"])
+    wanted = filters.FlowRunFilter(
+        state=filters.FlowRunFilterState(
+            type=filters.FlowRunFilterStateType(any_=list(kinds)),
+            name=filters.FlowRunFilterStateName(not_any_=["AwaitingRetry"]),
         ),
-        expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": datetime.now(UTC)}),
+        expected_start_time=filters.FlowRunFilterExpectedStartTime.model_validate({"before_": datetime.now(UTC)}),
     )
-    in_pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[pool]))
+    in_pool = filters.WorkPoolFilter(name=filters.WorkPoolFilterName(any_=[pool]))
     while runs := client.read_flow_runs(flow_run_filter=wanted, work_pool_filter=in_pool):  # a page at a time
         yield from runs
 
@@ -67,14 +60,8 @@ def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[F
 def schedule_nightly(pool: str, cron: str | None, timezone: str | None, paused: bool) -> None:
     """Schedule the whole graph; only the given arguments change an existing schedule.
 
-    So changes in the browser stay. `prefect deploy`, which comes after this, leaves the
-    schedules of a deployment as they are.
-
-    Args:
-        pool: work pool of the deployment.
-        cron: five fields; None keeps the schedule's, or else `CRON`.
-        timezone: IANA name; None keeps the schedule's, or else `TIMEZONE`.
-        paused: switch the schedule off.
+    So changes in the browser stay. `prefect deploy`, which comes after this, leaves the schedules of a deployment as
+    they are.
 
     Raises:
         ZugwerkError: no such cron expression or time zone.

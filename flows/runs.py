@@ -18,13 +18,7 @@ from uuid import UUID
 
 from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.filters import (
-    FlowRunFilter,
-    FlowRunFilterDeploymentId,
-    FlowRunFilterStartTime,
-    FlowRunFilterState,
-    FlowRunFilterStateName,
-)
+from prefect.client.schemas import filters
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
@@ -82,10 +76,10 @@ def left_out() -> State[Any] | None:
         return None
     assert run.deployment_id
     assert run.expected_start_time
-    begun = FlowRunFilter(
-        deployment_id=FlowRunFilterDeploymentId(any_=[run.deployment_id]),
-        start_time=FlowRunFilterStartTime(is_null_=False),
-        state=FlowRunFilterState(name=FlowRunFilterStateName(not_any_=[LEFT_OUT])),
+    begun = filters.FlowRunFilter(
+        deployment_id=filters.FlowRunFilterDeploymentId(any_=[run.deployment_id]),
+        start_time=filters.FlowRunFilterStartTime(is_null_=False),
+        state=filters.FlowRunFilterState(name=filters.FlowRunFilterStateName(not_any_=[LEFT_OUT])),
     )
     with get_client(sync_client=True) as client:
         others = client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.START_TIME_DESC)

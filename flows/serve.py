@@ -7,6 +7,7 @@ pages of `zugwerk web`.
 """
 
 import argparse
+import atexit
 import contextlib
 import fcntl
 import functools
@@ -21,6 +22,7 @@ import urllib.request
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from flows import CHECKOUT
 from pipeline_src.errors import ZugwerkError, run_main
@@ -47,10 +49,12 @@ def main() -> None:
         _require_free(options.port)
         os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
         _require_free(options.port + 2)
-        server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
+        server = stack.enter_context(
+            program([*PREFECT, "server", "start", "--host", HOST, "--port", str(options.port)])
+        )
         wait_until_healthy(url, server)
         _deploy(options)
-        worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
+        worker = stack.enter_context(program([*PREFECT, "worker", "start", "--pool", POOL, "--name", "local"]))
         stack.enter_context(_web(options.port + 2))  # last, since it also prints that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
         print(f"beside it: http://{HOST}:{options.port + 2} has the pages, with the report", flush=True)  # noqa: T201
@@ -91,15 +95,9 @@ def _deploy(options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _web(port: int) -> Iterator[None]:
-    """Serve the pages of `zugwerk web` for the block."""
     words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
     with program([sys.executable, "-m", *words]):
         yield
-
-
-def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
-    """Run a `prefect` command for the block."""
-    return program([*PREFECT, *arguments])
 
 
 @contextlib.contextmanager
@@ -169,6 +167,39 @@ def wait_until_healthy(url: str, server: subprocess.Popen[str]) -> None:
             return
         time.sleep(0.5)
     raise ZugwerkError(f"the server did not answer at {url} within {START_LIMIT_S:.0f} s; the lines above may say why")
+
+
+def start() -> None:
+    """Start a server for the flows of this process, unless PREFECT_API_URL names one; call it before the flow.
+
+    Prefect's own temporary server is in the flow's process group. Ctrl-C ends both at once there, and the flow waits
+    for its server for minutes; if the flow is killed, the server runs on for ever. `pipeline_src.project.supervise`
+    starts one in its own session instead, so that Ctrl-C does not reach it, and it never outlives the flow.
+
+    Raises:
+        ZugwerkError: the server does not answer.
+    """
+    from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL, temporary_settings
+
+    if PREFECT_API_URL.value():
+        return
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = probe.getsockname()[1]
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)  # first, so that it ends after Prefect's last requests at exit
+    url = f"http://{HOST}:{port}"
+    words = ["uvicorn", "--factory", "flows.serve:server_app", "--host", HOST, "--port", str(port)]
+    server = stack.enter_context(program([sys.executable, "-m", *words, "--log-level", "error"]))
+    wait_until_healthy(url, server)
+    stack.enter_context(temporary_settings({PREFECT_API_URL: f"{url}/api", PREFECT_UI_URL: ""}))  # it has no pages
+
+
+def server_app() -> Any:
+    """Return Prefect's API as an ASGI app that sets up its database first."""
+    from prefect.server.api.server import create_app
+
+    return create_app(ephemeral=True, final=True)
 
 
 if __name__ == "__main__":

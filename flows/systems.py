@@ -27,7 +27,6 @@ from prefect.tasks import Task, exponential_backoff
 from pydantic import Field
 
 from flows import CHECKOUT
-from flows.options import LIMIT_MINUTES, RETRIES
 from flows.runs import after_crash, left_out
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
@@ -38,6 +37,8 @@ from pipeline_src.project.systems import systems
 from pipeline_src.report.figures import figures
 from pipeline_src.report.page import line
 
+LIMIT_MINUTES = 720.0
+RETRIES = 1
 FIRST_RETRY_S = 10.0  # Seconds before the first retry of a failed target; each further one waits twice as long
 ENDED = "It was ended together with the flow."
 PAGE = Path("artifacts/reports/index.html")
@@ -63,20 +64,11 @@ def bring_up_to_date(
     limit_s: float,
     retries: int,
 ) -> list[Outcome]:
-    """Run targets and all that they depend on, as tasks that run side by side; call it inside a flow.
+    """Run targets and all that they depend on as tasks, side by side; return them in the order in which they were done.
 
-    Args:
-        targets: stages, members or `foreach` groups; without any, the stages of the system, or all.
-        system: prefix of the names of its stages, or None.
-        checkout: the folder that holds dvc.yaml.
-        jobs: number of places, see `pipeline_src.project.schedule`.
-        refresh_crawl: let each crawl among the targets fetch new games, from the live site if that is its
-            source. Otherwise no site is asked, and an earlier crawl stays as it is.
-        limit_s: time limit of each target in seconds.
-        retries: how often a failed target is tried again.
-
-    Returns:
-        All targets, in the order in which they were done.
+    Call it inside a flow. Without targets, they are the stages whose names begin with ``system``, or all stages. With
+    ``refresh_crawl`` each crawl among them fetches new games, from the live site if that is its source; otherwise no
+    site is asked.
 
     Raises:
         ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`; the first of several.
@@ -143,14 +135,7 @@ def reads_live(target: str, checkout: Path) -> bool:
 
 
 def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
-    """Fetch new games from the live site; all answers are kept.
-
-    Args:
-        system: the system of the games.
-        checkout: the folder that holds params.yaml.
-        say: takes each line of the output.
-        children: the running commands, to which this one is added.
-        limit_s: time limit in seconds.
+    """Fetch new games of a system from the live site; all answers are kept.
 
     Raises:
         CrawlFailedError: the site could not be crawled.
@@ -235,15 +220,7 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
 
 
 def results_table(checkout: Path, system: str | None = None) -> list[dict[str, str]]:
-    """Every figure of the registry, as in the report: its values, and the profile, player, data and command of ours.
-
-    Args:
-        checkout: the folder that holds params.yaml, metrics and committed measurements.
-        system: only the figures that this system's stages, or separate measurements, make.
-
-    Returns:
-        One row a figure; a dash for a missing published value or interval.
-    """
+    """Return a row for each figure of the registry, or of one system, as in the report."""
     return [
         {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
         for name, rows in figures(checkout).items()
@@ -262,14 +239,7 @@ def page_link(checkout: Path) -> str | None:
 
 
 def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., State[Any] | None]:
-    """A flow over the stages of a system or, with None, over the whole graph.
-
-    Args:
-        name: the flow's name in the browser.
-        system: prefix of the names of its stages, and name of the folder of its reports.
-        summary: description in a sentence or two; the text above the flow's form in the browser.
-        crawls: whether the stages include a crawl, so that `refresh_crawl` has an effect.
-    """
+    """A flow over the stages of a system or, with None, over the whole graph; ``summary`` stands above its form."""
 
     def bring_and_publish(
         targets: tuple[str, ...] = (),
@@ -298,13 +268,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             return out
         limit_s = 60 * limit_minutes
         outcomes = bring_up_to_date(
-            list(targets),
-            system,
-            checkout,
-            jobs=jobs,
-            refresh_crawl=refresh_crawl,
-            limit_s=limit_s,
-            retries=retries,
+            list(targets), system, checkout, jobs=jobs, refresh_crawl=refresh_crawl, limit_s=limit_s, retries=retries
         )
         if push:
             pushed = [one.target for one in outcomes] if targets or system else []

@@ -10,10 +10,7 @@ from typing import Any
 
 INTERRUPTED = 128 + signal.SIGINT  # Exit status of what Ctrl-C has ended, as shells have it
 REPRODUCE = frozenset(
-    (
-        *("dvc", "dvclive", "imblearn", "lightning", "onnx", "prefect", "psutil"),
-        *("ruamel", "scipy", "scrapy", "torch"),
-    )
+    (*("dvc", "dvclive", "imblearn", "lightning", "onnx", "prefect", "psutil"), *("ruamel", "scipy", "scrapy", "torch"))
 )
 """Packages that come with the extra ``reproduce``, by the names under which they are imported."""
 _NO_ROOM = re.compile(rf"\[errno {errno.ENOSPC}\]|\d+ requested and \d+ written", re.IGNORECASE)

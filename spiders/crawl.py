@@ -60,13 +60,7 @@ class Source:
 
 @contextmanager
 def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Iterator[Source]:
-    """Run a replica that serves the source of the params for the block.
-
-    Args:
-        games: with ``source``, a Parquet archive or a folder of records.
-        archive: the archive of our engine's games, which is served with quirks.
-        seed: selects what has quirks.
-        work: folder for the replica's log.
+    """Run a replica that serves the source of the params for the block; as `bring_games`.
 
     Raises:
         ZugwerkError: no such archive, or a replica that does not start.
@@ -79,7 +73,7 @@ def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Ite
             "--dry-run` the folder of what was crawled from a live site; else give a folder or Parquet file of your own"
         )
     quirks = games.quirks if own else NO_QUIRKS
-    identity = _as_json(games.model_dump()) | {
+    identity = games.model_dump(mode="json") | {
         "source": "replica" if own else "archive",
         "quirks": quirks.model_dump(),
         "seed": seed,
@@ -132,12 +126,6 @@ def _from_file(game: RawGame) -> RawGame:
     return replace(game, engine=False, status=0 if game.status == 200 else game.status)
 
 
-def _as_json(value: Identity) -> Identity:
-    """A value after a round trip through JSON."""
-    read: Identity = json.loads(json.dumps(value))
-    return read
-
-
 def _archive_digest(path: Path) -> str:
     """SHA-256 of an archive: of the file, or of the record files of a folder with their gids."""
     if path.is_file():
@@ -154,16 +142,8 @@ def bring_games(
 ) -> None:
     """Bring the shards in ``pages`` up to date with ``games.source``; report on stderr.
 
-    Fetched pages are journalled in ``work``, so a crawl that is killed or fails resumes there when it is run
-    again. The shards change only after the whole crawl has succeeded.
-
-    Args:
-        games: which games, from where.
-        limits: time limit and retries of requests to the replica.
-        seed: seed of the replica's quirks.
-        archive: the archive that is served with quirks.
-        pages: folder of the shards.
-        work: folder for the journal and logs.
+    Fetched pages are journalled in ``work``, so a crawl that is killed or fails resumes there when it is run again. The
+    shards change only after the whole crawl has succeeded. ``archive`` is served with quirks, chosen by the seed.
 
     Raises:
         ZugwerkError: bad source, damaged shards, or a crawl that failed or was interrupted.
@@ -174,9 +154,10 @@ def bring_games(
                 _copy(Path(games.source), games.max_games, pages)
             else:
                 _crawl(games, limits, seed, archive, pages, work)
-    except Interrupted:
+    except Interrupted as error:
         raise ZugwerkError(
-            "the crawl was interrupted. The stored games are as they were; what came is kept: run again to go on"
+            f"the crawl was interrupted{error.by}. The stored games are as they were; what came is kept: "
+            "run again to go on"
         ) from None
 
 
@@ -201,10 +182,11 @@ def _crawl(games: GamesParams, limits: RequestLimits, seed: int, archive: Path, 
         )
         plan = replace(plan_of(games, replica), in_progress=True)
         settings = manners(replica, source.base_url, source.api_url)
-        with Journal(work / f"journal-{_identity_digest(source.identity)}.jsonl") as journal:
+        key = hashlib.sha256(json.dumps(source.identity, sort_keys=True).encode()).hexdigest()[:12]
+        with Journal(work / f"journal-{key}.jsonl") as journal:
             spider, stopped = run_spider(LittleGolemSpider, plan, known, journal, work, settings)
             if stopped:
-                raise Interrupted
+                raise Interrupted(stopped)
             if spider.crash:
                 raise spider.crash
             if spider.way is None:
@@ -221,7 +203,3 @@ def _crawl(games: GamesParams, limits: RequestLimits, seed: int, archive: Path, 
 def _first(most: int, games: dict[int, RawGame]) -> dict[int, RawGame]:
     """The games with the lowest numbers; all of them where ``most`` is 0."""
     return {gid: games[gid] for gid in sorted(games)[: most or None]}
-
-
-def _identity_digest(identity: Identity) -> str:
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]

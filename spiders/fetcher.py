@@ -205,12 +205,12 @@ class Fetcher:
     async def page(
         self, kind: str, key: str, read: Callable[[bytes], T], *, keep: bool = True, again: bool = True
     ) -> T:
-        """Return the result of ``read`` for the body of page ``key``.
+        """Return the result of ``read``, which raises `PageError` if the body is not that of page ``key``.
 
         Args:
             kind: kind of page, for the summary.
             key: a path, or `API` and a path.
-            read: raises `PageError` if the answer is not that page.
+            read: a reader.
             keep: read it from the journal, and add it; not for pages that may change.
             again: retry if the request fails or the answer is not that page.
 

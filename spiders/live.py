@@ -31,13 +31,7 @@ def crawl_live(
 ) -> None:
     """Fetch the games that the store lacks and copy them into ``view``; report plan and result on stderr.
 
-    Args:
-        plan: which games.
-        site: manners and the store.
-        view: folder of the checkout for the shards.
-        work: folder for the logs.
-        ask: send requests; otherwise only import earlier games, and report what a crawl would ask now.
-        spider: the spider of the site.
+    Without ``ask`` nothing is requested: only earlier games are imported, and what a crawl would ask now is reported.
 
     Raises:
         ZugwerkError: no contact for a foreign host, pages of two sites, a view with games of another site, another
@@ -51,8 +45,6 @@ def crawl_live(
     settings = manners(site, plan.base_url, plan.api_url)
     work.mkdir(parents=True, exist_ok=True)
     with _told_of_interruption(), interruptible(), Store(site.store, plan.base_url, plan.gtid) as store:
-        if warning := store.warning():
-            sys.stderr.write(f"warning: {warning}\n")
         store.take_in(view)
         known = len(store.games)
         before = spider(plan, store.games, store.journal, work / "fetches.log")
@@ -75,7 +67,7 @@ def crawl_live(
             store.show(view)
         tell(crawled, known)
         if stopped:
-            raise Interrupted
+            raise Interrupted(stopped)
         if crawled.way is None:
             why = "".join(f"By {reason}. " for reason in reasons(crawled))
             raise ZugwerkError(f"the crawl of {plan.base_url} failed. {why}What came is kept: run again to go on")
@@ -111,5 +103,7 @@ def _domain(url: str) -> list[str]:
 def _told_of_interruption() -> Iterator[None]:
     try:
         yield
-    except Interrupted:
-        raise ZugwerkError("the crawl was interrupted; what came is kept, and the same command goes on") from None
+    except Interrupted as error:
+        raise ZugwerkError(
+            f"the crawl was interrupted{error.by}; what came is kept, and the same command goes on"
+        ) from None

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem.text import decode, parse_text, whole_text
+from pipeline_src.records.littlegolem.text import decode, parse_text
 from pipeline_src.records.raw import RawGame, Result, Seat
-from pipeline_src.records.record import RecordError, shown
+from pipeline_src.records.record import RecordError, shown, whole_text
 
 NO_ANSWER = -1
 STATUS_GOOD = (0, 200)  # 0: from a user's file, 200: from a server
@@ -146,7 +146,6 @@ def check_record(body: bytes) -> bytes:
 
 
 def _html(body: bytes) -> Any:
-    """Root element (lxml) of a page."""
     text = decode(body).replace("\0", "")
     if not text.strip():
         raise PageError("an empty answer")
@@ -246,12 +245,7 @@ class _Record(NamedTuple):
 
 
 async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:
-    """Records by gid, for the games whose record is certain. The event loop runs in between on a long page.
-
-    Args:
-        listed: the player's game list.
-        bodies: the records on the player's page of records, one each.
-    """
+    """Records by gid of a player's page of records, for the games on the player's list whose record is certain."""
     rows: dict[str, list[Row]] = defaultdict(list)
     for row in listed.rows:
         rows[_comparable(row.opponent)].append(row)

@@ -22,7 +22,7 @@ from spiders.pages import lacks
 from spiders.spider import GameSpider, Plan
 from spiders.store import Journal
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LAST_ANSWER_S = 1.5  # Seconds to wait for a pending answer after a signal
 KEEP_S = 1.5  # Seconds more to keep it; a list of 20,000 games is read in a second
 POLL_S = 0.02
@@ -32,10 +32,13 @@ LISTS_A_GAME = 0.1  # Lists to read for each game, as long as the size of lists 
 class Interrupted(BaseException):
     """A signal came, or the time is over."""
 
+    def __init__(self, number: int) -> None:
+        self.by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"  # In words, but for Ctrl-C
+
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGINT and SIGTERM raise `Interrupted` in this block."""
+    """`SIGNALS` raise `Interrupted` in this block."""
     with _handled_by(_interrupt, *SIGNALS):
         yield
 
@@ -51,8 +54,8 @@ def at_most(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _interrupt(*_: object) -> None:
-    raise Interrupted
+def _interrupt(number: int, _: object) -> None:
+    raise Interrupted(number)
 
 
 def run_spider(
@@ -62,14 +65,14 @@ def run_spider(
     journal: Journal,
     work: Path,
     settings: dict[str, Any],
-) -> tuple[GameSpider, bool]:
+) -> tuple[GameSpider, int]:
     """Run a spider until it is done or a signal stops it. A process can do so once: Scrapy's reactor ends with it.
 
     Scrapy waits for all pending requests at its end. Here only an answer that the site is already sending is awaited,
     so that it is kept and not requested again; everything else is in the journal.
 
     Returns:
-        The spider, and whether a signal stopped it.
+        The spider, and the signal that stopped it; 0 if none did.
 
     Raises:
         Interrupted: a signal came before the spider was made.
@@ -83,19 +86,19 @@ def run_spider(
     # A thread that looks up a host may do so for minutes; the process does not wait for it.
     reactor.getThreadPool().threadFactory = partial(Thread, daemon=True)
     crawler = process.create_crawler(kind)
-    stopped = False
+    stopped = 0
 
-    def stop(*_: object) -> None:
+    def stop(number: int, _: object) -> None:
         nonlocal stopped
-        again, stopped = stopped, True
+        again, stopped = stopped, number
         reactor.callFromThread(_end, crawler, time.monotonic() + (0.0 if again else LAST_ANSWER_S))
 
     with _handled_by(stop, *SIGNALS):
         process.crawl(crawler, plan=plan, known=known, journal=journal, log=work / "fetches.log")
         process.start(install_signal_handlers=False)
     if not isinstance(crawler.spider, GameSpider):
-        raise Interrupted
-    return crawler.spider, stopped and crawler.spider.way is None
+        raise Interrupted(stopped)
+    return crawler.spider, stopped if crawler.spider.way is None else 0
 
 
 def _end(crawler: Crawler, deadline: float) -> None:
@@ -122,7 +125,8 @@ def _reactor() -> Any:
 
 @contextlib.contextmanager
 def _handled_by(handler: Callable[[int, FrameType | None], None], *signals: signal.Signals) -> Iterator[None]:
-    before = {number: signal.signal(number, handler) for number in signals}
+    heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]  # as by nohup
+    before = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:
@@ -134,13 +138,7 @@ def _handled_by(handler: Callable[[int, FrameType | None], None], *signals: sign
 
 
 def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
-    """Forecast of the requests of a crawl of a live site.
-
-    Args:
-        spider: after a run over the answers of earlier crawls, without requests.
-        state: `state_of` the last crawl; empty without one.
-        delay_s: between two requests, in seconds.
-    """
+    """Forecast of the requests of a live crawl, from a run without requests and `state_of` the last crawl."""
     have, most = len(spider.have), spider.plan.max_games
     site, stored = spider.plan.base_url, f"{have:,} games stored"
     if 0 < most <= have:

@@ -90,10 +90,7 @@ def manners(params: CrawlParams, base_url: str, api_url: str) -> dict[str, Any]:
             "params.yaml: crawl.contact is empty; set a mail address or page by which the site can reach you before "
             f"you crawl {base_url}"
         )
-    return settings | {
-        "DOWNLOAD_DELAY": params.delay_s,
-        "RETRY_BACKOFF_S": params.backoff_s,
-    }
+    return settings | {"DOWNLOAD_DELAY": params.delay_s, "RETRY_BACKOFF_S": params.backoff_s}
 
 
 def is_loopback(url: str) -> bool:

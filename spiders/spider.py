@@ -30,21 +30,9 @@ from scrapy.http import Response
 from pipeline_src.records.crawl_params import CrawlParams, WantedGames, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
+from spiders import pages
 from spiders.fetcher import API, ASKED, Fetcher, FetchError, NotKept, Stopped, WayFailed
-from spiders.pages import (
-    GameList,
-    PageError,
-    check_record,
-    games_of,
-    has_record,
-    headings_of,
-    match_records,
-    merge,
-    read_api_games,
-    read_game_list,
-    read_players,
-    without_results,
-)
+from spiders.pages import GameList, PageError
 from spiders.store import Journal
 
 T = TypeVar("T")
@@ -126,7 +114,7 @@ class GameSpider(Spider):
         self.warnings: list[str] = []  # Problems that did not make a way fail
         self.crash: Exception | None = None  # Error that ended the crawl, if the site did not cause it
         self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url, self.optional)
-        self.have = {gid for gid, game in known.items() if has_record(game)}  # Games with a record
+        self.have = {gid for gid, game in known.items() if pages.has_record(game)}  # Games with a record
         self._known = len(self.have)
         self._lacked = known.keys() - self.have  # Games whose record failed earlier: it is requested only once
         self._done = {gid for gid in self.have if known[gid].finished}
@@ -210,7 +198,7 @@ class GameSpider(Spider):
         """
         old = {gid for gid in self.have - self._done if self.games[gid].finished}
         asked = {gid: game for gid, game in sorted(self.games.items()) if game.path}
-        return {gid: without_results(game) if gid in old else game for gid, game in asked.items()}
+        return {gid: pages.without_results(game) if gid in old else game for gid, game in asked.items()}
 
     def wanted(self) -> list[int]:
         """The games whose record is still to be fetched."""
@@ -308,8 +296,8 @@ class GameSpider(Spider):
         """`read_players`; a page beyond the last one must have the headings of the ``first``, which are noted."""
         page = self.read_players(body)
         if number == 1:
-            first[:] = headings_of(body)
-        elif not page and headings_of(body) != first:
+            first[:] = pages.headings_of(body)
+        elif not page and pages.headings_of(body) != first:
             raise PageError("no player list: no players, and other headings than the first page")
         return page
 
@@ -337,7 +325,7 @@ class GameSpider(Spider):
                         raise WayFailed(words()) from None
                     continue
                 self.lists[plid] = replace(found, name=found.name or self.players[plid])
-                self._see(games_of(self.lists[plid]))
+                self._see(pages.games_of(self.lists[plid]))
             yield self.lists[plid]
         if failed > self.plan.max_failures * asked:
             raise WayFailed(words())
@@ -361,13 +349,13 @@ class GameSpider(Spider):
     async def _fetch_text(self, listed: GameList, key: str, wanted: set[int]) -> bool:
         """Fetch a player's page of all records and take the wanted ones; return whether the page came."""
         try:
-            page = await self._page("pages of records", key, check_record)
+            page = await self._page("pages of records", key, pages.check_record)
         except NotKept:
             return True
         except FetchError as error:
             self.warnings.append(str(error))
             return False
-        for gid, body in (await match_records(listed, split_records(page))).items():
+        for gid, body in (await pages.match_records(listed, split_records(page))).items():
             if gid in wanted:
                 self._take(gid, key, 200, body)
         self._end_if_enough()
@@ -381,7 +369,7 @@ class GameSpider(Spider):
             game, key = self.games[gid], self.record_page(gid)
             again = gid not in self._lacked
             try:
-                body = await self._page("records", key, check_record, keep=game.finished, again=again)
+                body = await self._page("records", key, pages.check_record, keep=game.finished, again=again)
                 self._take(gid, key, 200, body)
             except NotKept:
                 self._tried.discard(gid)
@@ -403,14 +391,14 @@ class GameSpider(Spider):
         for game in games:
             self._seen.add(game.gid)
             before = self.games.get(game.gid, game)
-            self.games[game.gid] = merge(before, game)
+            self.games[game.gid] = pages.merge(before, game)
             if self.games[game.gid].finished and not before.finished:
                 self._done.discard(game.gid)  # its record came before its end
 
     def _take(self, gid: int, path: str, status: int, body: bytes) -> None:
         """Record the answer for a game's record."""
         self.games[gid] = replace(self.games[gid], path=path, status=status, body=body)
-        if has_record(self.games[gid]):
+        if pages.has_record(self.games[gid]):
             self.have.add(gid)
             self._done.add(gid)
 
@@ -479,7 +467,7 @@ class LittleGolemSpider(GameSpider):
 
     def read_players(self, body: bytes) -> dict[int, str]:
         """Names by plid."""
-        return read_players(body)
+        return pages.read_players(body)
 
     def list_page(self, plid: int) -> str:
         """Newest games first, including those in progress."""
@@ -487,7 +475,7 @@ class LittleGolemSpider(GameSpider):
 
     def read_list(self, body: bytes, plid: int) -> GameList:
         """A player's games."""
-        return read_game_list(body, plid)
+        return pages.read_game_list(body, plid)
 
     def record_page(self, gid: int) -> str:
         """The record in the site's own notation."""
@@ -504,4 +492,4 @@ class LittleGolemSpider(GameSpider):
 
     def read_api(self, body: bytes) -> list[RawGame]:
         """Games with their players in the order of moving."""
-        return read_api_games(body)
+        return pages.read_api_games(body)

@@ -5,11 +5,10 @@ A live site's store is a folder of the user, outside of any checkout, by site an
 share it, so that the site is asked only once.
 """
 
-import contextlib
 import fcntl
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +18,7 @@ from urllib.parse import urlsplit
 from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.project.code import home
-from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard, shard_name, write_raw
-from spiders.pages import has_record
+from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard, write_raw
 
 SOURCE = "source.json"  # File in a folder of games: the identity of the source
 JOURNAL = "journal.jsonl"
@@ -167,8 +165,6 @@ class Store:
                 if not (self.folder / shard.name).is_file():
                     raise
                 continue  # it is written again
-        if mixed := self._mixed(others):
-            raise ZugwerkError(f"{view}: {mixed}. Move the folder away and run again")
         if others:
             self.keep(others.values(), self.state, complete=False)
 
@@ -186,14 +182,6 @@ class Store:
                 with written_aside(copy) as aside:
                     shutil.copyfile(path, aside)
 
-    def warning(self) -> str:
-        """Message about games that an earlier version may have stored for two sites; empty without any."""
-        mixed = self._mixed(self.games)
-        return mixed and (
-            f"{self.folder}: {mixed}. Unless one site is a copy of the other, the games of one were stored as the "
-            f"other's: move the store that was crawled later away, with its copy in the checkout, and crawl it again"
-        )
-
     def _check_owner(self, folder: Path) -> None:
         theirs, ours = _owner(folder), (self._site, self._gtid)
         if list_shards(folder) and theirs != ours:
@@ -202,24 +190,6 @@ class Store:
                 f"{folder}: holds {whose}; {_games_of(*ours)} are not mixed with them. Move the folder away (what "
                 "`zugwerk crawl` fetched is kept in the store of its site), or set crawl.base_url and gtid back"
             )
-
-    def _mixed(self, games: Mapping[int, RawGame]) -> str:
-        """Message about games that the store of another site has, too; empty without any.
-
-        They have the same number and record; or more than two players, those that this site lists and others.
-        """
-        sites = {gid: "" for gid, game in games.items() if len(game.seats) > 2}
-        for other in sorted(self._root.glob(f"*/{self._gtid}")):
-            for shard in {other / shard_name(gid) for gid in games} if other != self.folder else ():
-                with contextlib.suppress(ZugwerkError):  # a damaged one is reported when its own site is crawled
-                    for theirs in read_shard(shard) if shard.is_file() else ():
-                        ours = games.get(theirs.gid)
-                        if ours and ours.body == theirs.body and has_record(ours):
-                            sites[ours.gid] = f" of {(_owner(other) or [other.parent.name])[0]}"
-        named = ", ".join(sorted(set(sites.values()) - {""})) or " of another site"
-        return (
-            f"{len(sites)} of {len(games)} games of {self._site}, first {min(sites)}, are{named}, too" if sites else ""
-        )
 
     def __enter__(self) -> Self:
         return self

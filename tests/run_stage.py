@@ -14,8 +14,7 @@ def stage_command(name, *options):
     return [sys.executable, "-m", "pipeline_src.stage", name, *options]
 
 
-UNIT = 3
-"""Largest batch of a run that is killed, so that something is left to do."""
+UNIT = 3  # Largest batch of a run that is killed, so that something is left to do
 
 
 def split_at_random(patch, seed=1, most=7):

@@ -24,11 +24,12 @@ from bench.reliability.hostile_readers import READERS, Found
 from bench.reliability.hostile_texts import hostile, oversized, tars
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
+from pipeline_src.records.go_games import parse_sgf, write_sgf
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.raw import RawGame, read_raw, write_raw
 from pipeline_src.records.record import GameRecord, Reject, open_rejects, read_records, write_records
-from pipeline_src.records.sgf import parse_sgf, read_files, write_sgf
+from pipeline_src.records.sgf import read_files
 from pipeline_src.report.figures import hardware
 from spiders.pages import PageError
 

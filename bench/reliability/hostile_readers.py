@@ -10,13 +10,12 @@ from pipeline_src.games.game import get_game
 from pipeline_src.players.gomocup import Session as GomocupSession
 from pipeline_src.players.session import converse
 from pipeline_src.players.uci import Session as UciSession
-from pipeline_src.records.go_moves import SgfGame
+from pipeline_src.records.go_games import parse_sgf, read_go
 from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game
-from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.psq import parse_psq
 from pipeline_src.records.raw import RawGame, Seat
 from pipeline_src.records.record import GameRecord, Reject
-from pipeline_src.records.sgf import parse_sgf
+from pipeline_src.records.sgf import SgfGame
 from pipeline_src.records.sgf_games import parse_games
 from spiders.pages import check_record, games_of, read_api_games, read_game_list, read_players
 

@@ -24,8 +24,9 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games.go import initial_state, legal
 from pipeline_src.games.kernels import play
+from pipeline_src.records.go_games import parse_sgf
 from pipeline_src.records.record import GameRecord, Reject
-from pipeline_src.records.sgf import parse_sgf, read_files
+from pipeline_src.records.sgf import read_files
 from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.evaluate import (
     Named,

@@ -72,7 +72,7 @@ def show(
 def _of_record_or_fen(position: str, move: int | None, number: int | None) -> tuple[Any, Any]:
     """Return the state that a FEN or an SGF record after some plies has, and the record, or None."""
     from pipeline_src.games import go
-    from pipeline_src.records.sgf import read_sgf
+    from pipeline_src.records.go_games import read_sgf
 
     if not (position.lower().endswith(".sgf") or Path(position[:255]).is_file()):
         if move is not None or number is not None:
@@ -285,7 +285,7 @@ def recommend(
 def _position(game: Path, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return the state after ``move`` moves of a record's main line, and the last point played, or -1."""
     from pipeline_src.games import go
-    from pipeline_src.records.sgf import read_sgf
+    from pipeline_src.records.go_games import read_sgf
 
     record = read_sgf(game, number=number).record
     plies = len(record.actions)

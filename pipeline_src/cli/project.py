@@ -371,8 +371,6 @@ def crawl(
 
     Ctrl-C ends it at any time, and the same command continues. The answers are in artifacts/raw/<system>/live.
     """
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as by nohup
-        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # which the crawl handles
     end_on_interrupt(True)
     from spiders.live import crawl_system
 

@@ -12,10 +12,6 @@
 
 from pipeline_src import exports
 
-_MODULES = {
-    "GAMES": "game",
-    "Game": "game",
-    "get_game": "game",
-}
+_MODULES = {"GAMES": "game", "Game": "game", "get_game": "game"}
 __all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

@@ -472,11 +472,6 @@ def legal_moves(state: AmazonsState) -> npt.NDArray[np.int32]:
     return out[: write_moves(state, out)]
 
 
-def has_turn(state: AmazonsState) -> bool:
-    """Whether the side to move has a legal turn. If not, it has lost."""
-    return bool(can_move(state))
-
-
 def move(state: AmazonsState, start: int, to: int) -> AmazonsState:
     """Return the state after the first half of a turn; its ``turn[1]`` is ``to``."""
     after = copy_state(state)

@@ -457,15 +457,9 @@ def lead(state: GoState) -> float:
 
 @njit(cache=True, allocates=True)
 def play_actions(state: GoState, actions: npt.NDArray[np.int32], boards: npt.NDArray[np.int8]) -> int:
-    """Play actions in place and write the board before each ply and after the last; stop at an illegal action.
+    """Play P actions in place and write the board before ply p to ``boards[p]``, int8 [P + 1, H, W] or more.
 
-    Args:
-        state: the first position; afterwards the last one.
-        actions: int32 [P].
-        boards: output, int8 [P + 1, H, W] or more; ``boards[p]`` is the position before ply p.
-
-    Returns:
-        The number of actions played: P, or the index of the first illegal one.
+    Return the number of actions played: P, or the index of the first illegal one, where it stops.
     """
     boards[0] = state.board
     for ply in range(actions.size):

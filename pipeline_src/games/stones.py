@@ -13,10 +13,7 @@ STONES = ".xo"
 def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
     """Return the lines of a board int8 [H, W], top rank first: 1 is ``x``, 2 is ``o``, point ``last`` is in brackets.
 
-    Args:
-        board: row 0 is the top.
-        last: row * W + column, or a number that is no point of the board.
-        files: letters of the columns.
+    ``last`` may be a number that is no point of the board; ``files`` are the letters of the columns.
     """
     height, width = board.shape
     letters = ("   " + "".join(f" {file} " for file in files[:width])).rstrip()
@@ -50,15 +47,10 @@ def bad(fen: str, what: str) -> FenError:
 
 
 def read_ranks(text: str, fen: str, least: int, most: int, points: str, letters: str = STONES) -> npt.NDArray[np.int8]:
-    """Return the board, int8 [H, W], that ranks give from the top down.
+    """Return the board, int8 [H, W], that ranks give from the top down, with slashes between them.
 
-    Args:
-        text: the ranks, with slashes between them; a number is a run of empty points.
-        fen: the whole text, for messages.
-        least: shortest side.
-        most: longest side.
-        points: what the game calls its points, for messages.
-        letters: the letters of the game's codes.
+    A number is a run of empty points; ``letters`` are those of the game's codes. Messages quote ``fen``, the whole
+    text, and have the game's name of its ``points``.
 
     Raises:
         FenError: an unknown letter, ranks of unequal length, or a size outside ``least``..``most``.
@@ -95,12 +87,7 @@ def write_ranks(board: npt.NDArray[np.int8], letters: str = STONES) -> str:
 def parse_point(text: str, height: int, width: int, files: str, expected: str) -> int:
     """Return row * W + column of a point's text, its file and rank, with rank 1 at the bottom; upper or lower case.
 
-    Args:
-        text: such as ``h8``.
-        height: H.
-        width: W.
-        files: letters of the columns.
-        expected: what a text may be, for messages.
+    ``files`` are the letters of the columns; messages say what is ``expected``.
 
     Raises:
         MoveTextError: not a point, or not on the board.

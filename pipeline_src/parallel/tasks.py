@@ -89,7 +89,7 @@ def run_in_batches(
         tasks: arguments of each task.
         parallel: the workers.
         description: title of the bar.
-        at_end: see `run_as_they_come`.
+        at_end: as for `run_as_they_come`.
         together: number of tasks that are quicker in one batch than in several, as games of a net are.
 
     Raises:
@@ -106,18 +106,11 @@ def run_in_batches(
 
 
 def run_as_they_come(
-    function: Callable[..., Any],
-    tasks: Sequence[Task],
-    parallel: Parallel,
-    at_end: Callable[[], None] = nothing,
+    function: Callable[..., Any], tasks: Sequence[Task], parallel: Parallel, at_end: Callable[[], None] = nothing
 ) -> Generator[tuple[int, Any]]:
     """Yield (index, ``function(*task)``) for each task as soon as it has finished; no task waits for another one.
 
-    Args:
-        function: a top-level function.
-        tasks: arguments of each task.
-        parallel: the workers.
-        at_end: a top-level function that each worker calls at the end, unless it was killed.
+    ``at_end`` is a top-level function that each worker calls at the end, unless it was killed.
 
     Raises:
         ZugwerkError: as `Crew.run`.

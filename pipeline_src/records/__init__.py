@@ -15,10 +15,10 @@ _MODULES = {
     "GameRecord": "record",
     "read_psq": "psq",
     "read_records": "record",
-    "read_sgf": "sgf",
+    "read_sgf": "go_games",
     "write_psq": "psq",
     "write_records": "record",
-    "write_sgf": "sgf",
+    "write_sgf": "go_games",
 }
 __all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

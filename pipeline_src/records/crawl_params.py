@@ -92,8 +92,6 @@ class WantedGames(Params):
     def _names_a_game(self) -> Self:
         if not self.gtid.isalnum():
             raise ValueError(f"gtid must be letters and digits, not {self.gtid!r}")
-        if self.source in ("live", "replica"):
-            raise ValueError("source must be a path: the archive, what `zugwerk crawl` fetched, or records of your own")
         return self
 
 

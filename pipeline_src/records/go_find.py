@@ -104,13 +104,10 @@ def _places(first: int, length: int, size: int, fixed: bool) -> range:
 
 
 def find(index: Index, pattern: Board, to_play: int = 0, fixed: bool = False) -> Found:
-    """Find a pattern in an index.
+    """Find a pattern, int8 [N, N], in an index.
 
-    Args:
-        index: the games.
-        pattern: int8 [N, N].
-        to_play: the side that the continuations are shown for where colours are exchangeable, 0 Black.
-        fixed: whether the pattern stands only where it is, turned and reflected.
+    Where colours are exchangeable, continuations are shown for the side ``to_play``, 0 Black. With ``fixed`` the
+    pattern stands only where it is, turned and reflected.
 
     Raises:
         ZugwerkError: as `forms`.
@@ -157,11 +154,9 @@ def find(index: Index, pattern: Board, to_play: int = 0, fixed: bool = False) ->
 def _least(
     found: Forms, points: int, to_play: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], dict[int, tuple[int, ...]]]:
-    """Return the first image of each move under the pattern's own symmetries.
+    """Return the first images [2N] of moves colour * N + point under the pattern's own symmetries.
 
-    Returns:
-        The images [2N] of moves colour * N + point; whether each has the other colour [2N]; by image, the points of all
-        moves that have it, of those with its colour.
+    Also whether each has the other colour [2N]; and by image the points of all moves that have it, in its colour.
     """
     codes = np.arange(2 * points)
     colour, point = codes // points, codes % points

@@ -23,8 +23,9 @@ from pipeline_src.games.go import MOVES_KEPT, PLY, SIDE, GoState, initial_state,
 from pipeline_src.games.kernels import play
 from pipeline_src.jit import njit
 from pipeline_src.project.code import cache_root
+from pipeline_src.records.go_games import parse_sgf
 from pipeline_src.records.record import GameRecord, Reject, read_table, record_of
-from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, parse_sgf, read_files
+from pipeline_src.records.sgf import MAX_BYTES, SUFFIX, read_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -315,10 +316,7 @@ def default_path(root: Path) -> Path:
 def update(path: Path, root: Path, tell: Callable[[Growth], None] = lambda _: None) -> Index:
     """Bring the index in a file up to date with the games below a root, and return it. Only new files are read.
 
-    Args:
-        path: file of the index; a missing one begins empty.
-        root: a folder, a tar of SGF files or an archive of records.
-        tell: is called with the progress, after every file.
+    The root is a folder, a tar of SGF files or an archive of records; ``tell`` is called after every file.
 
     Raises:
         ZugwerkError: no games there, or the index is damaged, of another version or of another root.

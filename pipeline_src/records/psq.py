@@ -32,17 +32,6 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import (
-    FIRST,
-    MAX_SIDE,
-    MIN_SIDE,
-    RULES,
-    WHAT,
-    GomokuState,
-    format_variant,
-    from_board,
-    parse_variant,
-)
 from pipeline_src.records.record import GameRecord, RecordError, Winner, shown
 from pipeline_src.records.sgf import decode
 
@@ -66,8 +55,6 @@ class PsqError(ZugwerkError):
 
 
 class _Line(NamedTuple):
-    """A line that is not blank."""
-
     number: int  # Its number in the text, from 1
     text: str
 
@@ -77,7 +64,7 @@ class PsqGame(NamedTuple):
 
     record: GameRecord
     milliseconds: tuple[int, ...]  # Time of each stone; 0 where the text has no time
-    state: GomokuState  # The final position
+    state: gomoku.GomokuState  # The final position
 
 
 def read_psq(path: Path | str, gid: int = 0, variant: str | None = None) -> PsqGame:
@@ -98,12 +85,12 @@ def read_rule(text: str) -> str:
     """
     word = text.strip().lower()
     with contextlib.suppress(ZugwerkError):
-        parse_variant(word)
+        gomoku.parse_variant(word)
         return word
     if match := _RULE.fullmatch(word):
         return _RULE_WORDS.get(match[1], match[1])
     if word not in _RULE_NUMBERS:
-        raise RecordError("other_variant", f"the rule {shown(text)}; known are {', '.join(RULES)}")
+        raise RecordError("other_variant", f"the rule {shown(text)}; known are {', '.join(gomoku.RULES)}")
     return _RULE_NUMBERS[word]
 
 
@@ -135,12 +122,12 @@ def parse_psq(data: bytes | str, gid: int = 0, variant: str | None = None, *, na
         begun = shown(lines[0].text) if lines else "nothing"
         raise PsqError(f"{name}: line 1: expected a head like 'Piskvorky 20x20, 11:11, 0', found {begun}")
     width, height = int(head[1]), int(head[2])
-    if not all(MIN_SIDE <= side <= MAX_SIDE for side in (height, width)):
-        sides = f"sides go from {MIN_SIDE} to {MAX_SIDE}"
+    if not all(gomoku.MIN_SIDE <= side <= gomoku.MAX_SIDE for side in (height, width)):
+        sides = f"sides go from {gomoku.MIN_SIDE} to {gomoku.MAX_SIDE}"
         raise PsqError(f"{name}: line 1: no Gomoku board of {width}x{height}; {sides}")
     stones = list(itertools.takewhile(lambda line: _STONE.fullmatch(line.text), lines[1:]))
     names, result, rule = _ending(lines[1 + len(stones) :], variant, name)
-    state = from_board(np.zeros((height, width), np.int8), FIRST, rule)
+    state = gomoku.from_board(np.zeros((height, width), np.int8), gomoku.FIRST, rule)
     actions: list[int] = []
     milliseconds: list[int] = []
     for line in stones:
@@ -155,7 +142,7 @@ def parse_psq(data: bytes | str, gid: int = 0, variant: str | None = None, *, na
         game="gomoku",
         gid=gid,
         source="file",
-        variant=format_variant(state),
+        variant=gomoku.format_variant(state),
         height=height,
         width=width,
         actions=tuple(actions),
@@ -192,25 +179,25 @@ def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> 
         like_other_lines = (_STONE, _CODE, _RESULT)
         lines += ["?" * any(line.fullmatch(name) for line in like_other_lines) + (name or UNKNOWN) for name in names]
     lines.append("0")
-    if record.variant != RULES[0] or (record.winner is not None and record.winner != _winner_of_stones(record)):
+    if record.variant != gomoku.RULES[0] or (record.winner is not None and record.winner != _winner_of_stones(record)):
         number = next(number for number, winner in _WINNERS.items() if winner == record.winner)
         lines.append(f"{number},{record.variant}")
     return "\n".join(lines) + "\n"
 
 
 def _winner_of_stones(record: GameRecord) -> Winner | None:
-    start = from_board(np.zeros((record.height, record.width), np.int8), FIRST, record.variant)
+    start = gomoku.from_board(np.zeros((record.height, record.width), np.int8), gomoku.FIRST, record.variant)
     return gomoku.winner(reduce(gomoku.play, record.actions, start))
 
 
-def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
+def _action(stone: re.Match[str], state: gomoku.GomokuState, where: str) -> int:
     height, width = state.board.shape
     x, y = int(stone[1]), int(stone[2])
     if not (1 <= x <= width and 1 <= y <= height):
         raise PsqError(f"{where}: no cell {x},{y} on a board of {width}x{height}")
     action = int((y - 1) * width + x - 1)
     if not gomoku.is_legal(state, action):
-        reason = f"Black may not make {WHAT}"
+        reason = f"Black may not make {gomoku.WHAT}"
         if state.board.flat[action] or gomoku.winner(state) is not None:
             reason = "there is a stone already" if gomoku.winner(state) is None else "the game was over before it"
         raise PsqError(f"{where}: {x},{y} is not legal, {reason}")
@@ -225,7 +212,7 @@ def _ending(lines: list[_Line], variant: str | None, name: str) -> tuple[tuple[s
     if any(_STONE.fullmatch(line.text) for line in lines):
         where = f"{name}: line {lines[0].number}"
         raise PsqError(f"{where}: expected a stone, e.g. '8,8,120', found {shown(lines[0].text)}")
-    names, result, rule = ("", ""), "", variant or RULES[0]
+    names, result, rule = ("", ""), "", variant or gomoku.RULES[0]
     if len(lines) > 1 and not _CODE.fullmatch(lines[0].text) and not _RESULT.fullmatch(lines[0].text):
         names, lines = (lines[0].text, lines[1].text), lines[2:]
     if lines and _CODE.fullmatch(lines[0].text):
@@ -250,7 +237,7 @@ def _ending(lines: list[_Line], variant: str | None, name: str) -> tuple[tuple[s
     return names, match[1], stated
 
 
-def _winner(result: str, state: GomokuState, milliseconds: list[int], name: str) -> Winner | None:
+def _winner(result: str, state: gomoku.GomokuState, milliseconds: list[int], name: str) -> Winner | None:
     """Return the winner by the stones, or else by the number in the last line where that is clear."""
     of_stones, said = gomoku.winner(state), _WINNERS.get(result)
     opening = len(list(itertools.takewhile(lambda time: time == 0, milliseconds)))

@@ -332,13 +332,8 @@ def sort_results(
 ) -> None:
     """Write an archive of the games among some results, a file of the rejects, and a report.
 
-    Args:
-        results: what was read, one by one.
-        count: returns the report after the last result; has ``rows``, ``games`` and ``rejects_by_reason``.
-        source: where the results come from, for messages.
-        games: path of the archive.
-        rejects: path of the file of rejects.
-        report: path of the report.
+    ``count`` returns the report after the last result; it has ``rows``, ``games`` and ``rejects_by_reason``. Messages
+    name the ``source`` of the results.
 
     Raises:
         ZugwerkError: not one usable game, or two with the same gid; an archive that was there stays.
@@ -365,3 +360,8 @@ def shown(text: str) -> str:
     while len(ascii(start)) > 79:  # a control character takes four letters, others up to ten
         start = start[:-1]
     return ascii(start + "...")
+
+
+def whole_text(text: str) -> str:
+    """Return a text that UTF-8 can encode: lone surrogates, which JSON escapes can contain, become ``?``."""
+    return text.encode("utf-8", "replace").decode()

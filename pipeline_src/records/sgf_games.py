@@ -21,10 +21,10 @@ from pipeline_src.files import read_bytes
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
-from pipeline_src.records.go_moves import SgfGame
+from pipeline_src.records.go_games import read_tree
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, RecordError, Reject, Winner, shown
-from pipeline_src.records.sgf import choose, count_variations, read_result, read_tree, read_trees, text_of
+from pipeline_src.records.sgf import SgfGame, choose, count_variations, read_result, read_trees, text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}  # SGF's numbers of games
 LETTERS = {"amazons": "WB", "gomoku": "BW"}  # Move properties of the first and second side
@@ -41,8 +41,6 @@ Node = dict[str, list[bytes]]
 
 
 class _Line(NamedTuple):
-    """The main line of a record."""
-
     setup: Node  # Values of AB, AW, AA, AE and PL before the first move
     moves: list[tuple[str, str]]  # Letters of the sides, and texts of the moves
 
@@ -54,12 +52,9 @@ class _Played(NamedTuple):
 
 
 def parse_games(data: bytes, gid: int = 0, *, name: str = "record") -> list[SgfGame | Reject]:
-    """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
+    """Read the games of a file's bytes, of any games, sizes and rules, numbered from ``gid`` on.
 
-    Args:
-        data: one game or a collection, also of different games, sizes and rules.
-        gid: number of the first game.
-        name: name of the file, with which the details of rejects begin.
+    The list has at least one entry. Details of rejects begin with the ``name`` of the file.
     """
     return read_trees(data, gid, name, lambda tree, number: _read(tree, number, name))
 
@@ -78,7 +73,7 @@ def _read(tree: Any, gid: int, name: str) -> SgfGame:
     number = text_of(root, "GM").strip()
     game = next((game for game, known in NUMBERS.items() if number == str(known)), None)
     if game is None:
-        return read_tree(tree, gid, None, "file", name)
+        return read_tree(tree, gid, None, name)
     rules, (width, height) = get_game(game), _size(root, "10" if game == "amazons" else "15")
     line = _main_line(tree)
     if game == "gomoku":
@@ -96,7 +91,6 @@ def _read(tree: Any, gid: int, name: str) -> SgfGame:
 
 
 def _size(root: Node, default: str) -> tuple[int, int]:
-    """Return width and height."""
     text = text_of(root, "SZ").strip() or default
     sides = text.split(":") * 2
     if not all(side.isdecimal() and len(side) < 4 for side in sides) or len(sides) > 4:
@@ -210,11 +204,6 @@ def _amazons_from(fen: str, line: _Line) -> tuple[str, _Played]:
 
 
 def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
-    """Play moves from a position on.
-
-    Raises:
-        RecordError: ``contradiction`` for a move of the side that is not to move, ``bad_text`` or ``illegal_move``.
-    """
     rules, actions = get_game(game), list[int]()
     for ply, (letter, text) in enumerate(moves):
         to_move = LETTERS[game][rules.to_play(state)]

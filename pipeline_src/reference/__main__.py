@@ -20,17 +20,7 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import LAPTOP, merged_text
-from pipeline_src.reference.pages import (
-    code,
-    commands_page,
-    deployments,
-    graph_page,
-    metrics_page,
-    nets_page,
-    params_page,
-    table,
-    value_code,
-)
+from pipeline_src.reference.pages import code, deployments, metrics_page, nets_page, table, value_code
 from pipeline_src.reference.stage_code import SECTIONS, json_schema
 from pipeline_src.report.charts import SPECS, charts, svg
 from pipeline_src.report.figures import (
@@ -50,16 +40,13 @@ from pipeline_src.systems.amazons_net.declaration import PRINTED
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 DVC_PLOTS = Path(".dvc/plots")
 """Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
-PAGES: dict[str, Callable[[Path], str]] = {
-    "params.md": params_page,
-    "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
-    "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
-    "cli.md": commands_page,
-    "metrics.md": lambda _: metrics_page(),
-    "graph.md": graph_page,
-    "nets.md": lambda _: nets_page(),
+PAGES: dict[str, Callable[[], str]] = {
+    "params.schema.json": lambda: json.dumps(json_schema(), indent=1) + "\n",
+    "profile.schema.json": lambda: json.dumps(json_schema(whole=False), indent=1) + "\n",
+    "metrics.md": metrics_page,
+    "nets.md": nets_page,
 }
-LOCAL = {"params.md", "cli.md", "metrics.md", "graph.md"}  # Not in git: params.yaml, its schema and --help say the same
+LOCAL = {"metrics.md"}  # Not in git
 
 
 Found = dict[str, dict[str, dict[str, Any]]]
@@ -386,7 +373,7 @@ def pictures(folder: Path = Path()) -> dict[Path, str]:
 
 def outdated(folder: Path = Path(), local: bool = False) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts; on request the `LOCAL` ones too."""
-    wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items() if local or name not in LOCAL}
+    wanted = {folder / FOLDER / name: page() for name, page in PAGES.items() if local or name not in LOCAL}
     wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {

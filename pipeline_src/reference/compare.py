@@ -44,11 +44,7 @@ class Revision:
 
 
 def read_revision(name: str, project: Path = Path()) -> Revision:
-    """Return a version of the project.
-
-    Args:
-        name: anything that git accepts as a commit, the name of an experiment (`dvc exp run -n NAME`), or `WORKSPACE`.
-        project: the folder of dvc.yaml, in a git repository.
+    """Return a version of the project: a commit of git's, an experiment (`dvc exp run -n NAME`), or `WORKSPACE`.
 
     Raises:
         ZugwerkError: git is not installed, this is no git repository, or the revision is unknown or has no metrics.

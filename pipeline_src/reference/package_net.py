@@ -13,21 +13,8 @@ from pipeline_src.arena.score import CalibrationParams, calibration_rows
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.packaged import (
-    CARD,
-    ENDINGS,
-    FOLDER,
-    INT8,
-    MOST_BYTES,
-    MOST_BYTES_IN_ALL,
-    Card,
-    CardCalibration,
-    CardFigure,
-    CardInt8,
-    CardRange,
-    PackagedNet,
-    packaged_nets,
-)
+from pipeline_src.players import packaged
+from pipeline_src.players.packaged import Card, PackagedNet
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
@@ -39,7 +26,7 @@ SYSTEMS = (AMAZONS, GOMOKU, GROWING)
 STAGES = {AMAZONS: "amazons_match", GOMOKU: "gomoku_evaluate", GROWING: "growing_evaluate"}
 """Last stage of each system that trains nets."""
 GAMES = CalibrationParams()
-ONNX, TABLE = ENDINGS
+ONNX, TABLE = packaged.ENDINGS
 
 
 class Opened(NamedTuple):
@@ -50,7 +37,7 @@ class Opened(NamedTuple):
     size: int
     rule: str
     ending: str  # Ending of the file: one of `ENDINGS`
-    save: Callable[[Path], None]  # Function that writes the net to a file that runs without torch
+    save: Callable[[Path], object]  # Function that writes the net to a file that runs without torch
     int8: Callable[[bytes], bytes] | None = None  # Function that makes a model in 8-bit integers of that file's content
 
 
@@ -60,7 +47,7 @@ def package_net(
     *,
     hours: float | None = None,
     checkout: Path = Path(),
-    folder: Path = FOLDER,
+    folder: Path = packaged.FOLDER,
     games: CalibrationParams = GAMES,
 ) -> PackagedNet:
     """Write a net in a form that runs without torch, and its card, into the folder of packaged nets.
@@ -68,15 +55,8 @@ def package_net(
     First the net's win rates, which users see, are compared with the results of its games against itself.
 
     If the last stage of the system has evaluated this net in this checkout, the card has the figures, and the profile,
-    params, commands, commit and hardware of the checkout. For any other net they are unknown.
-
-    Args:
-        model: file written by a stage.
-        system: one of `SYSTEMS`.
-        hours: hours of training; by default from the checkout's timings, if there are any.
-        checkout: the folder with params.yaml.
-        folder: folder for both files.
-        games: number of games against itself.
+    params, commands, commit and hardware of the checkout. For any other net they are unknown. The hours of training are
+    by default those of the checkout's timings, if there are any.
 
     Raises:
         ZugwerkError: the system is unknown, the file is no model of it, the board is not square or belongs to a net of
@@ -86,8 +66,10 @@ def package_net(
         raise ZugwerkError(f"no nets of {system!r} come with the package; there are: {', '.join(SYSTEMS)}")
     opened, params = _open(model, system), read_tree(checkout / PARAMS_FILE)
     stem = folder / f"{system}-{opened.size}x{opened.size}-{opened.rule}"
-    file, beside, quick = (stem.with_name(stem.name + ending) for ending in (opened.ending, CARD, INT8))
-    for net in packaged_nets(opened.game, folder) if folder.is_dir() else ():
+    file, beside, quick = (
+        stem.with_name(stem.name + ending) for ending in (opened.ending, packaged.CARD, packaged.INT8)
+    )
+    for net in packaged.packaged_nets(opened.game, folder) if folder.is_dir() else ():
         if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
             raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
     rows, known = _figures(system, model, params, checkout)
@@ -99,7 +81,7 @@ def package_net(
         if opened.int8 is not None:
             integers = opened.int8(content)
             stack.enter_context(written_aside(quick)).write_bytes(integers)
-            int8 = CardInt8(bytes=len(integers), sha256=hashlib.sha256(integers).hexdigest())
+            int8 = packaged.CardInt8(bytes=len(integers), sha256=hashlib.sha256(integers).hexdigest())
         calibration = _calibration(opened, model, params, games)
         card = Card(
             system=system,
@@ -145,7 +127,7 @@ def _open(model: Path, system: str) -> Opened:
             nets.config.size,
             "standard",
             ONNX,
-            lambda path: _write(path, export_nets(nets)),
+            lambda path: path.write_bytes(export_nets(nets)),
             lambda content: as_int8(content, str(model)),
         )
     from pipeline_src.systems.gomoku_zero.models import export_onnx, export_table, load_model
@@ -159,19 +141,11 @@ def _open(model: Path, system: str) -> Opened:
     about = found.net, "gomoku", found.config.height, found.variant
     if found.config.kind == "lines":
         return Opened(*about, TABLE, lambda path: export_table(found, path))
-    return Opened(*about, ONNX, lambda path: _write(path, export_onnx(found)))
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+    return Opened(*about, ONNX, lambda path: path.write_bytes(export_onnx(found)))
 
 
 def _calibration(opened: Opened, model: Path, params: dict[str, Any], games: CalibrationParams) -> Calibration:
-    """Measure whether the win rates are calibrated.
-
-    Raises:
-        ZugwerkError: they are not; the message says why.
-    """
+    """Measure the win rates, which have to be calibrated."""
     board = Board(opened.game, opened.size, opened.rule)
     parallel = build(Parallel, params["parallel"], "parallel", PARAMS_FILE.name)
     found = measure_calibration(board, model.resolve(), games, params["seed"], parallel)
@@ -183,9 +157,9 @@ def _calibration(opened: Opened, model: Path, params: dict[str, Any], games: Cal
     return found
 
 
-def card_calibration(found: Calibration, games: CalibrationParams) -> CardCalibration:
+def card_calibration(found: Calibration, games: CalibrationParams) -> packaged.CardCalibration:
     """Return the part of a card."""
-    return CardCalibration(
+    return packaged.CardCalibration(
         games=found.games,
         simulations=games.simulations,
         brier=found.brier.value,
@@ -195,7 +169,7 @@ def card_calibration(found: Calibration, games: CalibrationParams) -> CardCalibr
         scored=found.scored.value,
         start_first=found.start[0],
         start_second=found.start[1],
-        curve=tuple(build(CardRange, row, "curve", "card") for row in calibration_rows(found.bins)),
+        curve=tuple(build(packaged.CardRange, row, "curve", "card") for row in calibration_rows(found.bins)),
     )
 
 
@@ -211,12 +185,12 @@ def _check_size(file: Path, size: int) -> None:
     others = sum(
         path.stat().st_size
         for path in file.parent.iterdir()
-        if path.suffix in ENDINGS and path.name.partition(".")[0] not in ("", own)
+        if path.suffix in packaged.ENDINGS and path.name.partition(".")[0] not in ("", own)
     )
-    if size > MOST_BYTES or size + others > MOST_BYTES_IN_ALL:
+    if size > packaged.MOST_BYTES or size + others > packaged.MOST_BYTES_IN_ALL:
         raise ZugwerkError(
             f"{file}: {size:,} bytes, and {others:,} of the other nets; "
-            f"{MOST_BYTES:,} a net and {MOST_BYTES_IN_ALL:,} in all may come with the package"
+            f"{packaged.MOST_BYTES:,} a net and {packaged.MOST_BYTES_IN_ALL:,} in all may come with the package"
         )
 
 
@@ -268,6 +242,8 @@ def _figures(
     return rows, float(took["ours"]) if rows and took is not None else None
 
 
-def _card_figure(row: dict[str, Any]) -> CardFigure:
+def _card_figure(row: dict[str, Any]) -> packaged.CardFigure:
     words = f"{row['words']} ({row['player']})" if row["player"] else row["words"]
-    return CardFigure(words=words, value=row["ours"], **{key: row[key] for key in ("low", "high", "n", "unit")})
+    return packaged.CardFigure(
+        words=words, value=row["ours"], **{key: row[key] for key in ("low", "high", "n", "unit")}
+    )

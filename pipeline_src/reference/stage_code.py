@@ -25,7 +25,7 @@ from pipeline_src.files import write_json
 from pipeline_src.games.game import GAMES
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of
-from pipeline_src.project.code import CHANGE_NO_OUTPUT, Code, this_code
+from pipeline_src.project.code import CHANGE_NO_OUTPUT, this_code
 from pipeline_src.project.graph import Stage, keys_behind, read_graph
 from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, Count, Params, at, load, read_tree
 from pipeline_src.project.systems import declarations, module_of, sections, systems
@@ -36,11 +36,7 @@ from pipeline_src.systems.growing_boards.params import read_boards
 # The sections of params.yaml, the model that reads each, and the model and the JSON schema of the whole file.
 
 
-SECTIONS: dict[str, Any] = {
-    **sections(),
-    "calibration": CalibrationParams,
-    "report_positions": ReportPositionsParams,
-}
+SECTIONS: dict[str, Any] = {**sections(), "calibration": CalibrationParams, "report_positions": ReportPositionsParams}
 """The model of each section; the names in `Named` ones are the user's own."""
 
 
@@ -101,13 +97,13 @@ def _tidied(node: Any, without: list[str]) -> Any:
 CHANGE_NO_RESULT = "parallel"  # Section of params.yaml that changes no result
 
 
-def roots(stage: Stage, params: Mapping[str, Any], code: Code | None = None) -> list[str]:
+def roots(stage: Stage, params: Mapping[str, Any]) -> list[str]:
     """Modules that a stage starts from: its own, and those that it looks up by name.
 
     A text in the params names a player where it begins with the name of one, up to a colon, of a game that the stage's
     code imports. Code that makes up such a text itself imports the player.
     """
-    code = code or this_code()
+    code = this_code()
     closure = code.closure(stage.module)
     modules = {module for finder, found in _looked_up().items() if finder in closure for module in found}
     closure = code.closure(stage.module, *modules)

@@ -188,7 +188,7 @@ def _journal(data: bytes, name: str) -> list[GameRecord]:
 
 def _littlegolem(data: bytes, name: str) -> Sequence[GameRecord | Reject]:
     """Return the site's records in a file, turns of the Amazons or moves of Go."""
-    from pipeline_src.records.littlegolem.go import read_file
+    from pipeline_src.records.go_games import read_file
     from pipeline_src.records.littlegolem.text import split_file
 
     found: list[GameRecord | Reject] = []

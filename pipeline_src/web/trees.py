@@ -18,10 +18,11 @@ from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import format_variant
 from pipeline_src.games.rules import to_play
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord, RecordError, shown, write_records
-from pipeline_src.records.sgf import paragraphs_of, text_of, trees, write_sgf
+from pipeline_src.records.sgf import paragraphs_of, text_of, trees
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, start_of, word_of
 from pipeline_src.web.engine import Place
 from pipeline_src.web.game import Game, began, played, step

@@ -10,19 +10,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.littlegolem.text import parse_text, split_file
 from pipeline_src.records.record import GameRecord, RecordError, read_records
-from spiders.replica.site import (
-    FOREIGN,
-    MISSING,
-    NAMES,
-    RECORD_TYPE,
-    Answer,
-    Site,
-    SiteGame,
-    Variant,
-    always,
-    choose,
-    plid_of,
-)
+from spiders.replica import site
+from spiders.replica.site import Answer, Site, SiteGame, Variant
 
 SUFFIXES = (".txt", ".sgf", ".hsgf", ".tsgf")
 VARIANT = Variant("DEFAULT", "")  # A record does not state its variant
@@ -74,7 +63,7 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
     games: list[SiteGame] = []
     names: dict[int, str] = {}
     for gid, body in record_files(folder).items():
-        answer = Answer(200, RECORD_TYPE, body)
+        answer = Answer(200, site.RECORD_TYPE, body)
         try:
             header, nodes, _ = parse_text(answer.body)
         except RecordError:
@@ -83,7 +72,7 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
         for key, unknown in (("PB", "first"), ("PW", "second")):
             name = header.get(key) or unknown
             # Two seats of one name are two players here.
-            plid = plid_of(name if not players or name != names[players[0]] else f"{name} 2")
+            plid = site.plid_of(name if not players or name != names[players[0]] else f"{name} 2")
             names[plid] = name
             players.append(plid)
         games.append(
@@ -94,7 +83,7 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
                 points=None,
                 running=False,
                 plies=len(nodes),
-                answer=always(answer),
+                answer=site.always(answer),
             )
         )
     return games, names
@@ -113,13 +102,9 @@ ADDED_GIDS = 100_000
 
 
 def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
-    """The site of an archive.
+    """The site of a Parquet file of GameRecords, or of a folder of record files, which is served as it is.
 
-    Args:
-        path: a Parquet file of GameRecords, or a folder of record files, which is served as it is, without quirks.
-        gtid: game type to serve; empty for that of the archive's game.
-        quirks: those of games and names are applied here, to engine games only.
-        seed: selects the games and names with quirks.
+    Quirks of games and names are applied here, to engine games only. An empty ``gtid`` is that of the archive's game.
 
     Raises:
         ZugwerkError: no games there, games of several kinds or of one that has no dialect writer, or damaged.
@@ -135,7 +120,7 @@ def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
     names = {record.first_plid: record.first_name for record in records}
     names |= {record.second_plid: record.second_name for record in records}
     decided = (record.gid for record in records if record.source == "engine" and record.winner)
-    late = set(choose(decided, quirks.timeouts, seed, "timeouts"))
+    late = set(site.choose(decided, quirks.timeouts, seed, "timeouts"))
     games = [_timed_out(record) if record.gid in late else _game(record) for record in records]
     games[0].answer()  # fails here, not at the first request
     return Site(gtid or GTIDS.get(kinds[0], kinds[0]), [*games, *_added(records, quirks, seed)], names)
@@ -156,7 +141,7 @@ def _game(record: GameRecord, running: bool = False) -> SiteGame:
 def _write(record: GameRecord) -> Answer:
     from pipeline_src.records.littlegolem.amazons import write_record
 
-    return Answer(200, RECORD_TYPE, write_record(record))
+    return Answer(200, site.RECORD_TYPE, write_record(record))
 
 
 def _with_players(records: Iterable[GameRecord]) -> list[GameRecord]:
@@ -164,10 +149,10 @@ def _with_players(records: Iterable[GameRecord]) -> list[GameRecord]:
     known = []
     for record in records:
         first, second = record.first_name or "first", record.second_name or "second"
-        plids = record.first_plid or plid_of(first), record.second_plid or plid_of(second)
+        plids = record.first_plid or site.plid_of(first), record.second_plid or site.plid_of(second)
         if plids[0] == plids[1]:
             second = f"{second} 2"
-            plids = plids[0], plid_of(second)
+            plids = plids[0], site.plid_of(second)
         known.append(replace(record, first_name=first, second_name=second, first_plid=plids[0], second_plid=plids[1]))
     return known
 
@@ -175,7 +160,9 @@ def _with_players(records: Iterable[GameRecord]) -> list[GameRecord]:
 def _with_names(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[GameRecord]:
     engines = [record for record in records if record.source == "engine"]
     plids = {plid for record in engines for plid in (record.first_plid, record.second_plid)}
-    forms = {plid: NAMES[i % len(NAMES)] for i, plid in enumerate(choose(plids, quirks.names, seed, "names"))}
+    forms = {
+        plid: site.NAMES[i % len(site.NAMES)] for i, plid in enumerate(site.choose(plids, quirks.names, seed, "names"))
+    }
     return [
         replace(
             record,
@@ -201,15 +188,15 @@ def _added(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[Si
     gid = (max(record.gid for record in records) // ADDED_GIDS + 1) * ADDED_GIDS
     added: list[SiteGame] = []
     for quirk in ("in_progress", "missing", "foreign"):
-        for i, model in enumerate(choose(by_gid, getattr(quirks, quirk), seed, quirk)):
+        for i, model in enumerate(site.choose(by_gid, getattr(quirks, quirk), seed, quirk)):
             record = replace(by_gid[model], gid=gid + len(added))
             if quirk == "in_progress":
                 half = record.actions[: len(record.actions) // 2]
                 added.append(_game(replace(record, actions=half, resigned=False, winner=None), running=True))
             elif quirk == "missing":
-                added.append(replace(_game(record), answer=always(MISSING[i % len(MISSING)])))
+                added.append(replace(_game(record), answer=site.always(site.MISSING[i % len(site.MISSING)])))
             else:
-                text = FOREIGN[i % len(FOREIGN)].format(record.first_name, record.second_name, record.gid)
-                answer = Answer(200, RECORD_TYPE, text.encode("latin-1", errors="replace"))
-                added.append(replace(_game(record), answer=always(answer)))
+                text = site.FOREIGN[i % len(site.FOREIGN)].format(record.first_name, record.second_name, record.gid)
+                answer = Answer(200, site.RECORD_TYPE, text.encode("latin-1", errors="replace"))
+                added.append(replace(_game(record), answer=site.always(answer)))
     return added

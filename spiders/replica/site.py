@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
@@ -22,8 +23,6 @@ from pipeline_src.records.littlegolem.text import Node, only_text, parse_text
 from pipeline_src.records.record import RecordError
 
 IDLE_S = 60.0
-LONGEST_LINE = 16_384
-MOST_HEADERS = 200
 
 
 class Answer(NamedTuple):
@@ -51,8 +50,6 @@ class Answer(NamedTuple):
 class Server(socketserver.ThreadingTCPServer):
     """Serves ``answer(target)``, where ``target`` is the path with the query, e.g. ``/jsp/game/game.jsp?gid=7``.
 
-    HTTP/1.1 with GET and HEAD, keep-alive, one thread a connection. The standard library's handler reads headers with
-    the parser for mail, which costs more than everything else; this one reads only the headers that it needs.
     If it raises ConnectionError, the connection is closed without an answer.
     """
 
@@ -74,53 +71,34 @@ class Server(socketserver.ThreadingTCPServer):
     @property
     def url(self) -> str:
         """Base URL under which the server answers."""
-        host, port = self.server_address[:2]
-        name = str(host)
+        name, port = str(self.server_address[0]), self.server_address[1]
         return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-class _Connection(socketserver.StreamRequestHandler):
+class _Connection(BaseHTTPRequestHandler):
     server: Server
+    protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = IDLE_S
-    rbufsize = 65_536
 
     def handle(self) -> None:
         with contextlib.suppress(ConnectionError, TimeoutError):
-            while self._one_request():
-                pass
+            super().handle()
 
-    def _one_request(self) -> bool:
-        """Answer one request; return whether to wait for another."""
-        parts = self.rfile.readline(LONGEST_LINE).split()
-        if not parts:
-            return False
-        if len(parts) != 3 or not parts[2].startswith(b"HTTP/1."):
-            self._send(Answer(400, "text/plain", b"bad request\n"))
-            return False
-        method, target, version = parts
-        keep = version != b"HTTP/1.0"
-        for _ in range(MOST_HEADERS):
-            line = self.rfile.readline(LONGEST_LINE)
-            if line in (b"\r\n", b"\n", b""):
-                break
-            name, _, value = line.partition(b":")
-            if name.lower() == b"connection":
-                keep = value.strip().lower() != b"close" and (keep or value.strip().lower() == b"keep-alive")
-        if method not in (b"GET", b"HEAD"):
-            self._send(Answer(405, "text/plain", b"only GET and HEAD\n"))
-            return False
-        self._send(self.server.answer(target.decode("latin-1")), with_body=method == b"GET")
-        return keep
-
-    def _send(self, answer: Answer, *, with_body: bool = True) -> None:
+    def do_GET(self) -> None:
+        answer = self.server.answer(self.path)
         body = answer.body[: int(len(answer.body) * answer.part)] if answer.part < 1 else answer.body
         if answer.part >= 0:
-            self.request.sendall(answer.head() + body if with_body else answer.head())
+            self.wfile.write(answer.head() + (b"" if self.command == "HEAD" else body))
         if answer.sent:
             answer.sent()
         if answer.part < 1:
             raise ConnectionResetError
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        """Log no request."""
 
 
 RECORD_TYPE = "application/sgf;charset=ISO-8859-1"
@@ -204,17 +182,7 @@ def rating(plid: int) -> float:
 
 K = TypeVar("K", int, str)
 
-NO_QUIRKS = QuirkParams(
-    in_progress=0.0,
-    missing=0.0,
-    foreign=0.0,
-    timeouts=0.0,
-    names=0.0,
-    double_json=0.0,
-    failing=0.0,
-    slow=0.0,
-    slow_s=0.0,
-)
+NO_QUIRKS = QuirkParams(**dict.fromkeys(QuirkParams.model_fields, 0.0))
 HTML = "text/html;charset=UTF-8"
 ERROR_PAGE = b"<!DOCTYPE html><html><head><title>Error</title></head><body><h1>An error occurred</h1></body></html>"
 BROKEN = Answer(500, HTML, ERROR_PAGE)
@@ -283,35 +251,31 @@ PLAYERS_PER_PAGE = 50
 _CELL = "bgcolor='#E9D101'"
 
 
-def player_list(site: Site, variant: str, number: int) -> str:
+def player_list(site: Site, variant: str, number: int) -> Answer:
     """Page ``number`` (from 1) of those who played a variant, best rated first; past the last page it is empty."""
-    plids = site.players_of(variant)
-    lines = [
-        f'<tr><td><a href="player.jsp?plid={plid}">{escape(site.names[plid])}</a></td><td>Nowhere</td>'
-        f'<td><span title="{rating(plid):.1f}">{_grade(plid)}</span></td></tr>'
-        for plid in plids[(number - 1) * PLAYERS_PER_PAGE : number * PLAYERS_PER_PAGE]
-    ]
-    head = "<tr><th>Player</th><th>Country</th><th>Rating</th></tr>"
-    return _page("Player list", _portlet(f"{site.title} players", f"<table>{head}{_joined(lines)}</table>"))
+    lines = ["<tr><th>Player</th><th>Country</th><th>Rating</th></tr>"]
+    for plid in site.players_of(variant)[(number - 1) * PLAYERS_PER_PAGE : number * PLAYERS_PER_PAGE]:
+        name = f'<a href="player.jsp?plid={plid}">{escape(site.names[plid])}</a>'
+        lines.append(f"<tr><td>{name}</td><td>Nowhere</td><td>{_grade(plid)}</td></tr>")
+    return _page("Player list", "", f"{site.title} players", lines)
 
 
-def player_game_list(site: Site, gtid: str, plid: int) -> str:
+def player_game_list(site: Site, gtid: str, plid: int) -> Answer:
     """All games of a player, newest first, unfinished ones without a result; none for another game type."""
-    games = site.by_player.get(plid, []) if gtid == site.gtid else []
+    games, title = (site.by_player.get(plid, []), site.title) if gtid == site.gtid else ([], "")
+    caption = f"List of games [{escape(site.names.get(plid, ''))}] [{title}]"
     lines = [_game_line(site, game, plid) for game in reversed(games)]
-    caption = f"List of games [{escape(site.names.get(plid, ''))}] [{site.title if gtid == site.gtid else ''}]"
-    return _page("List of games", f"<h2>List of games</h2>{_portlet(caption, f'<table>{_joined(lines)}</table>')}")
+    return _page("List of games", "<h2>List of games</h2>", caption, lines)
 
 
 def variant_games(site: Site, variant: str, offset: int, limit: int) -> dict[str, Any]:
     """Return finished games of a variant, newest first."""
-    return {"games": [_game(site, one) for one in site.finished(variant)[offset : offset + limit]]}
-
-
-def _game(site: Site, one: SiteGame) -> dict[str, Any]:
-    players = [{"player": {"plid": plid, "real_name": site.names[plid]}} for plid in one.players]
-    results = list(one.points or (0, 0))
-    return {"gid": one.gid, "variant": one.variant.id, "players": players, "status": 1, "results": results}
+    games = []
+    for one in site.finished(variant)[offset : offset + limit]:
+        players = [{"player": {"plid": plid, "real_name": site.names[plid]}} for plid in one.players]
+        about = {"gid": one.gid, "variant": one.variant.id, "players": players, "status": 1}
+        games.append(about | {"results": list(one.points or (0, 0))})
+    return {"games": games}
 
 
 def _game_line(site: Site, one: SiteGame, plid: int) -> str:
@@ -322,7 +286,7 @@ def _game_line(site: Site, one: SiteGame, plid: int) -> str:
     cells = (
         f"<td align='left' {_CELL}><b><a href='/jsp/game/game.jsp?gid={one.gid}'>#{one.gid}</a></b>&nbsp;</td>",
         f"<td {_CELL}>{escape(site.names[opponent])}&nbsp;</td>",
-        f"<td align='middle' nowrap=''>&nbsp;<span title='{rating(opponent):.1f}'>{_grade(opponent)}</span>&nbsp;</td>",
+        f"<td align='middle' nowrap=''>&nbsp;{_grade(opponent)}&nbsp;</td>",
         f"<td align='left' {_CELL}>{site.title}{variant}&nbsp;</td>",
         f"<td align='right'>{one.plies}&nbsp;</td>",
         f"<td align=center>{result}&nbsp;</td>",
@@ -330,24 +294,18 @@ def _game_line(site: Site, one: SiteGame, plid: int) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _page(title: str, body: str) -> str:
-    return f"<!DOCTYPE html>\r\n<html><head><title>{escape(title)}</title></head>\r\n<body>{body}</body></html>\r\n"
-
-
-def _portlet(title: str, body: str) -> str:
-    return (
-        f"<div class='portlet'><div class='portlet-title'>{title}</div>\r\n"
-        f"<div class='portlet-body'>{body}</div></div>\r\n"
+def _page(title: str, above: str, caption: str, lines: Iterable[str]) -> Answer:
+    text = (
+        f"<!DOCTYPE html>\r\n<html><head><title>{title}</title></head>\r\n<body>{above}"
+        f"<div class='portlet'><div class='portlet-title'>{caption}</div>\r\n<div class='portlet-body'><table>"
     )
-
-
-def _joined(lines: Iterable[str]) -> str:
-    return "\r\n".join(lines)
+    return Answer(200, HTML, (text + "\r\n".join(lines) + "</table></div></div>\r\n</body></html>\r\n").encode())
 
 
 def _grade(plid: int) -> str:
     grade = int(rating(plid) - 1_200) // 100
-    return f"{12 - grade}. kyu" if grade < 12 else f"{grade - 11}. dan"
+    words = f"{12 - grade}. kyu" if grade < 12 else f"{grade - 11}. dan"
+    return f'<span title="{rating(plid):.1f}">{words}</span>'
 
 
 # Paths of the site to their pages. The site does not change while it is served, so each page is made once.
@@ -369,30 +327,26 @@ class Routes:
         self._double_json = double_json
         self._seed = seed
         self._made: dict[str, Answer] = {}
-        self._routes: list[tuple[re.Pattern[str], Callable[..., Answer]]] = [
-            (re.compile(pattern), handler)
-            for pattern, handler in (
-                (r"/servlet/sgf/(\d{1,18})/game\d*\.(?:txt|sgf|hsgf|tsgf)", self._record),
-                (r"/jsp/info/player_list\.jsp", self._player_list),
-                (r"/jsp/info/player_game_list\.jsp", self._player_game_list),
-                (r"/jsp/info/player_game_list_txt\.jsp", self._player_records),
-                (rf"{API_PREFIX}/games/variant/(\w+)/(\w+)", self._api_variant),
-            )
-        ]
+        self._routes: dict[str, Callable[..., Answer]] = {
+            r"/servlet/sgf/(\d{1,18})/game\d*\.(?:txt|sgf|hsgf|tsgf)": self._record,
+            r"/jsp/info/player_list\.jsp": self._player_list,
+            r"/jsp/info/player_game_list\.jsp": self._player_game_list,
+            r"/jsp/info/player_game_list_txt\.jsp": self._player_records,
+            rf"{API_PREFIX}/games/variant/(\w+)/(\w+)": self._api_variant,
+        }
 
     def __call__(self, target: str) -> Answer:
         """The answer for a path with its query."""
-        made = self._made.get(target)
-        if made is None:
-            made = self._made[target] = self._make(target)
-        return made
+        if target not in self._made:
+            self._made[target] = self._make(target)
+        return self._made[target]
 
     def _make(self, target: str) -> Answer:
         path, _, query = target.partition("?")
         if path == "/robots.txt":
             return Answer(200, "text/plain", ROBOTS)
-        for pattern, handler in self._routes:
-            if match := pattern.fullmatch(path):
+        for pattern, handler in self._routes.items():
+            if match := re.fullmatch(pattern, path):
                 return handler(parse_qs(query), *match.groups())
         return NOT_FOUND
 
@@ -410,10 +364,10 @@ class Routes:
     def _player_list(self, query: Query) -> Answer:
         gtid, _, variant = _text(query, "gtvar").partition("_")
         known = variant if gtid == self._site.gtid else ""
-        return _html(player_list(self._site, known, _number(query, "page", 1)))
+        return player_list(self._site, known, _number(query, "page", 1))
 
     def _player_game_list(self, query: Query) -> Answer:
-        return _html(player_game_list(self._site, _text(query, "gtid"), _number(query, "plid")))
+        return player_game_list(self._site, _text(query, "gtid"), _number(query, "plid"))
 
     def _api_variant(self, query: Query, gtid: str, variant: str) -> Answer:
         if gtid != self._site.gtid or _text(query, "state") != "finished":
@@ -422,10 +376,6 @@ class Routes:
         body = json.dumps(variant_games(self._site, variant, *page), ensure_ascii=False).encode()
         twice = fraction(self._seed, "double_json", f"variant {variant} {page}") < self._double_json
         return Answer(200, "application/json", body * 2 if twice else body)
-
-
-def _html(text: str) -> Answer:
-    return Answer(200, HTML, text.encode())
 
 
 def _text(query: Query, key: str) -> str:

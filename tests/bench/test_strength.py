@@ -22,8 +22,8 @@ from pipeline_src import yaml12
 from pipeline_src.arena.result import Standing
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import ladders
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.record import GameRecord, write_records
-from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.figures import REGISTRY
 from pipeline_src.systems.joseki.patterns import fingerprint, walk
 from tests.systems.joseki.games import random_record

@@ -10,8 +10,8 @@ import pytest
 
 from pipeline_src.cli import go
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.record import SOURCES, write_records
-from pipeline_src.records.sgf import write_sgf
 from pipeline_src.systems.joseki.library import load, save
 from tests.arena import (
     fakes,  # noqa: F401 - registers the players

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import os
 import socket
 import subprocess
@@ -13,18 +11,14 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 import flows
-from flows import CHECKOUT, options, serve
+from flows import CHECKOUT, serve
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import supervise
 
 
 def test_one_server_a_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with (
-        serve._only_server_of(home),
-        pytest.raises(ZugwerkError, match="another server"),
-        serve._only_server_of(home),
-    ):
+    with serve._only_server_of(home), pytest.raises(ZugwerkError, match="another server"), serve._only_server_of(home):
         pass
     with serve._only_server_of(tmp_path / "home"):
         pass
@@ -85,8 +79,8 @@ def test_ended_server_is_not_waited_for(tmp_path: Path) -> None:
 FLOW = """
 import time
 from prefect.settings import PREFECT_API_URL
-from flows import options
-options.start()
+from flows import serve
+serve.start()
 print(PREFECT_API_URL.value(), flush=True)
 time.sleep(600)
 """
@@ -112,9 +106,9 @@ def test_the_server_ends_with_a_killed_flow(tmp_path):
 
 
 def test_no_server_is_started_if_an_address_is_set(monkeypatch):
-    monkeypatch.setattr(options, "program", lambda _: pytest.fail("a server was started"))
+    monkeypatch.setattr(serve, "program", lambda _: pytest.fail("a server was started"))
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
-        options.start()
+        serve.start()
         assert PREFECT_API_URL.value() == "http://127.0.0.1:9/api"
 
 

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import json
 import logging
 import subprocess
@@ -8,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from flows import CHECKOUT, systems
-from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.systems import FLOWS, REPORTS_URL, page_link, results_table
+from flows.__main__ import parse
+from flows.systems import FLOWS, LIMIT_MINUTES, REPORTS_URL, RETRIES, page_link, results_table
 from pipeline_src import yaml12
 from pipeline_src.project.dvc_run import NO_LIMIT_S
 from pipeline_src.project.schedule import cores

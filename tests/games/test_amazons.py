@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import replay
 from tests.games.amazons_reference import SlowAmazons
@@ -28,7 +27,7 @@ def slowly(state, actions):
 )
 def test_stops_where_single_turns_do(seed, variant, changes):
     rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
-    while amazons.has_turn(state):
+    while amazons.winner(state) is None:
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])
     for at, action in changes:
@@ -54,26 +53,6 @@ def test_every_dialect_reads_as_one_action(text):
     assert amazons.format_move(amazons.parse_move(text)) == "d9-e10/e5"
 
 
-@given(st.integers(0, 10**6 - 1))
-def test_move_text_round_trip(action):
-    assert amazons.parse_move(amazons.format_move(action)) == action
-
-
-@pytest.mark.parametrize(
-    "text", ["", "d9", "d9-e10", "d9-e10/e11", "d0-e1/e2", "k1-a1/a2", "d9-e10/e5x", "d9-e10(e5", "d9-e10/e\u0665"]
-)
-def test_bad_move_text_is_named(text):
-    with pytest.raises(ZugwerkError, match="not a turn"):
-        amazons.parse_move(text)
-
-
-def test_squares_outside_a_small_board_are_refused():
-    with pytest.raises(ZugwerkError, match="6x6"):
-        amazons.parse_move("a1-a2/a7", 6, 6)
-    with pytest.raises(ZugwerkError, match="6x6"):
-        amazons.parse_move("a1-a2/g1", 6, 6)
-
-
 @given(st.integers(3, 10), st.integers(3, 10), st.integers(0, 2**32), st.sampled_from([0, 1]))
 def test_fen_round_trip(height, width, seed, side):
     rng = np.random.default_rng(seed)
@@ -87,40 +66,11 @@ def test_fen_round_trip(height, width, seed, side):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
-    ("fen", "message"),
-    [
-        ("", "expected ranks"),
-        (amazons.STANDARD[:-1] + "x", "expected ranks"),
-        (f"{amazons.STANDARD} - - 0 1 2", "expected ranks"),
-        (f"{amazons.STANDARD} KQkq - 0 1", "'KQkq' after the side to move is neither '-' nor a number"),
-        (amazons.STANDARD.replace(" w", "[PPp w"), "unknown letter"),
-        (amazons.STANDARD.replace("3q2q3", "3q2q2"), "9, 10, 10"),
-        (amazons.STANDARD.replace("q8q", "q8k"), "unknown letter 'k'"),
-        ("2/2 w", "board 2x2"),
-        ("3q2q3 w", "board 1x10"),
-        ("11/11/11 w", "board 3x11"),
-        ("0q2/3/3 w", "run of 0"),
-        (amazons.STANDARD.replace("10", "99999999999", 1), "run of"),
-        ("QQ1/QQQ/q2 w", "5 amazons of one side; at most 4 can be played"),
-        ("Q2/qqq/1qq b", "5 amazons of one side"),
-    ],
-)
-def test_bad_fen_names_the_error(fen, message):
-    with pytest.raises(ZugwerkError, match=message):
-        amazons.from_fen(fen)
-
-
 @pytest.mark.parametrize("more", ["", " 0", " 0 1", " - -", " - - 0 1", "\t- -  12 34"])
 @pytest.mark.parametrize("hand", ["", "[]", "[-]", "[" + "P" * 46 + "p" * 46 + "]"])
 def test_fields_of_chess_programs_are_read_over(hand, more):
     ranks, side = amazons.STANDARD.split()
     assert amazons.to_fen(amazons.from_fen(f"{ranks}{hand} {side}{more}")) == amazons.STANDARD
-
-
-def test_unknown_start_lists_the_known():
-    with pytest.raises(ValueError, match="10 standard, 10 cross, 8 standard"):
-        amazons.initial_state(9)
 
 
 @pytest.mark.parametrize("size", amazons.SIZES)
@@ -135,7 +85,7 @@ def test_random_games_against_the_slow_rules(size, seed):
         found = amazons.legal_actions(state)
         assert sorted(found) == expected
         assert len(found) == amazons.perft(state, 1)
-        assert amazons.has_turn(state) == bool(expected)
+        assert (amazons.winner(state) is None) == bool(expected)
         if not expected:
             break
         tried = {rng.randrange(state.board.size**3) for _ in range(50)} | set(
@@ -154,7 +104,7 @@ def test_random_games_against_pyffish():
     rng, start = random.Random(7), pyffish.start_fen("amazons")
     for _ in range(3):
         state, played = amazons.initial_state(), []
-        while amazons.has_turn(state):
+        while amazons.winner(state) is None:
             listed = pyffish.legal_moves("amazons", start, played)
             theirs = {amazons.parse_move("".join(_pyffish_squares(move))) for move in listed}
             ours = amazons.legal_actions(state)
@@ -177,7 +127,7 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
     rng = random.Random(size)
     state = amazons.initial_state(size, variant)
     n = state.board.size
-    while amazons.has_turn(state):
+    while amazons.winner(state) is None:
         action = int(rng.choice(amazons.legal_actions(state)))
         after = amazons.play(state, action)
         rebuilt = amazons.from_board(after.board, amazons.to_play(after), int(after.turn[2]))

@@ -29,8 +29,7 @@ KNOWN = [
 ]
 NEW = [name for name in GAMES if name not in {known for known, *_ in KNOWN}]
 CASES = KNOWN + [(name, size, get_game(name).VARIANTS[0]) for name in NEW for size in get_game(name).SIZES[:2]]
-PLAYED = 2
-"""Random games a case."""
+PLAYED = 2  # Random games a case
 HERE = Path(__file__).parent
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go, kernels
 from pipeline_src.games.go import diagram, lead, play_actions, replay, standing
-from pipeline_src.records.sgf import parse_sgf, read_files
+from pipeline_src.records.go_games import parse_sgf
+from pipeline_src.records.sgf import read_files
 from tests.games.go_reference import SlowGo
 
 REAL = Path(__file__).parents[2] / "../shared/data/go_507_games.tar.gz"
@@ -97,16 +97,6 @@ def test_handicap_stones_are_there_and_white_begins():
     assert lead(go.initial_state(19, "handicap-1:jj")) == 361 - 7.5
 
 
-def test_the_hash_knows_side_ko_and_passes_not_history():
-    one = played("5/5/5/5/5 b", "a1", "b1", "c1", "d1")
-    other = played("5/5/5/5/5 b", "c1", "d1", "a1", "b1")
-    assert one.hash == other.hash
-    keys = {
-        int(go.from_fen(f"4/1xo1/x1xo/1xo1 {rest}").hash[0]) for rest in ("w", "b", "w ko-b2", "w pass-1", "w pass-2")
-    }
-    assert len(keys) == 5
-
-
 def test_replay_gives_board_before_each_ply_up_to_illegal_one():
     start, actions = go.initial_state(9), [0, 1, 20, 9, 81, 30]
     boards = replay(start, actions)
@@ -141,23 +131,6 @@ def test_real_games_give_the_boards_of_sgfmill():
             np.testing.assert_array_equal(positions[ply + 1], expected, err_msg=f"{name}, ply {ply}")
 
 
-def test_random_games_give_the_boards_of_sgfmill():
-    boards = pytest.importorskip("sgfmill.boards")
-    rng = random.Random(3)
-    for _ in range(5):
-        state, theirs = go.initial_state(9), boards.Board(9)
-        for ply in range(120):
-            points = go.legal_actions(state)[:-1]
-            if not len(points):
-                break
-            action = int(rng.choice(points))
-            ko = theirs.play(8 - action // 9, action % 9, "bw"[ply % 2])
-            state = go.play(state, action)
-            expected = [[".bw".index(theirs.get(8 - row, column) or ".") for column in range(9)] for row in range(9)]
-            np.testing.assert_array_equal(state.board, expected)
-            assert state.turn[go.KO] == (go.NOWHERE if ko is None else (8 - ko[0]) * 9 + ko[1])
-
-
 SIDES = st.integers(3, 25)
 
 
@@ -168,26 +141,6 @@ def test_points_by_name():
     assert go.parse_move("K10") == 180, "there is no file I"
     assert go.parse_move("PASS") == 361
     assert go.parse_move("Z1", 25, 25) == 624
-
-
-@given(SIDES, SIDES, st.data())
-def test_move_text_round_trip(height, width, data):
-    action = data.draw(st.integers(0, height * width))
-    text = go.format_move(action, height, width)
-    assert go.parse_move(text, height, width) == action
-    assert go.parse_move(text.lower(), height, width) == action
-
-
-@pytest.mark.parametrize("text", ["", "d", "4", "d0", "d04", "I9", "d4x", "dd4", "d-4", "d 4", "d\u0664", "tenuki"])
-def test_bad_move_text_is_named(text):
-    with pytest.raises(ZugwerkError, match="not a move"):
-        go.parse_move(text)
-
-
-@pytest.mark.parametrize("text", ["u1", "a20", "z25"])
-def test_points_outside_the_board_are_refused(text):
-    with pytest.raises(ZugwerkError, match="no such point on a 19x19 board"):
-        go.parse_move(text)
 
 
 @given(st.integers(-40, 40), st.sets(st.tuples(st.integers(0, 18), st.integers(0, 18)), max_size=9))
@@ -206,31 +159,6 @@ def test_variants_by_name():
     assert go.format_variant(15, [(3, 15), (15, 3)]) == "handicap-2:pd,dp"
 
 
-@pytest.mark.parametrize(
-    ("size", "variant", "message"),
-    [
-        (2, "standard", "from 3 to 25"),
-        (26, "standard", "from 3 to 25"),
-        (19, "", "no variant ''"),
-        (19, "komi-", "no variant"),
-        (19, "komi-6.25", "no variant"),
-        (19, "komi-999", "no variant"),
-        (19, "komi-100", "no variant"),
-        (19, "/handicap-1:dd", "no variant"),
-        (19, "komi-1/", "no variant"),
-        (19, "komi-1handicap-1:dd", "no variant"),
-        (19, "handicap-2:dd,dd", "no variant"),
-        (19, "handicap-2:dd,d", "no variant"),
-        (19, "handicap-2:dd,di,pp", "2 handicap stones, but 3 points"),
-        (9, "handicap-1:pd", "outside a board of 9x9"),
-        (3, "handicap-9:aa,ab,ac,ba,bb,bc,ca,cb,cc", "without a liberty"),
-    ],
-)
-def test_no_such_start(size, variant, message):
-    with pytest.raises(ZugwerkError, match=message):
-        go.initial_state(size, variant)
-
-
 @given(SIDES, SIDES, st.integers(0, 2**32), st.integers(0, 60))
 def test_fen_round_trip(height, width, seed, plies):
     rng = random.Random(seed)
@@ -242,34 +170,6 @@ def test_fen_round_trip(height, width, seed, plies):
     np.testing.assert_array_equal(again.board, state.board)
     np.testing.assert_array_equal(np.delete(again.turn, go.PLY), np.delete(state.turn, go.PLY))
     assert again.hash == state.hash
-
-
-@pytest.mark.parametrize(
-    ("fen", "message"),
-    [
-        ("", "expected ranks"),
-        ("3/3/3", "expected ranks"),
-        ("3/3/3 x", "expected ranks"),
-        ("3/3/3 b komi-0 pass-1", "expected ranks"),
-        ("3/3/3 b pass-3", "expected ranks"),
-        ("3/3/3 b standard", "expected ranks"),
-        ("3/4/3 b", "ranks have 3, 4, 3 points"),
-        ("3//3 b", "ranks have 3, 0, 3 points"),
-        ("2x/k2/2o b", "unknown letter 'k'"),
-        ("2X/3/3 w", "unknown letter 'X'"),
-        ("2/2 b", "board 2x2"),
-        ("26/26/26 b", "board 3x26"),
-        ("0/3/3 b", "run of 0"),
-        ("xxx/xox/xxx b", "stones without a liberty"),
-        ("3/3/3 b ko-b2", "the ko point is not"),
-        ("1x1/x1x/1x1 b ko-b2", "the ko point is not"),
-        ("3/3/3 b ko-z9", "no such point"),
-        ("3/3/3 b komi-1.3", "no variant 'komi-1.3'"),
-    ],
-)
-def test_bad_fen_names_the_error(fen, message):
-    with pytest.raises(ZugwerkError, match=message):
-        go.from_fen(fen)
 
 
 def test_diagram_marks_the_last_stone():

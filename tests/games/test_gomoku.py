@@ -50,21 +50,6 @@ def test_random_games_against_the_slow_rules(fen, seed):
     assert not any(gomoku.is_legal(state, action) for action in range(state.board.size))
 
 
-def test_the_random_games_end_in_every_way():
-    """What such games try: both sides win, boards fill, and rows that are too long do not end exact ones."""
-    found = set()
-    for fen in EMPTY[:4]:
-        for seed in range(40):
-            rng, state = random.Random(seed), gomoku.from_fen(fen)
-            while gomoku.winner(state) is None:
-                state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
-            found.add((gomoku.winner(state), *gomoku.format_variant(state).split("-")[:1]))
-            longer = list(SlowGomoku(gomoku.to_fen(state)).runs("x"))
-            if state.turn[gomoku.RULE] == gomoku.EXACT and max(longer) > state.turn[gomoku.LINE]:
-                found.add("overline")
-    assert {"overline"} | {(w, v) for w in ("first", "second", "draw") for v in ("freestyle", "exact")} <= found
-
-
 @pytest.mark.parametrize("down", [-1, 0, 1])
 @pytest.mark.parametrize("right", [-1, 0, 1])
 @pytest.mark.parametrize("gap", range(5))
@@ -109,46 +94,6 @@ def test_a_full_board_without_a_line_is_a_draw():
     assert gomoku.winner(won) == "first", "the last stone of a full board may still win"
 
 
-SYMMETRIES = [(turns, mirror) for turns in range(4) for mirror in (False, True)]
-
-
-@pytest.mark.parametrize(("turns", "mirror"), SYMMETRIES)
-@pytest.mark.parametrize("fen", [EMPTY[1], EMPTY[3], EMPTY[5]])
-def test_games_are_the_same_under_every_symmetry(fen, turns, mirror):
-    start = gomoku.from_fen(fen)
-    cells = np.arange(start.board.size).reshape(start.board.shape)
-    moved = np.rot90(cells[:, ::-1] if mirror else cells, turns)  # which cell of the game each cell shows
-    to = np.argsort(moved.ravel())
-    rng = random.Random(turns)
-    for _ in range(5):
-        state = start
-        other = gomoku.from_board(np.zeros(moved.shape, np.int8), gomoku.FIRST, gomoku.format_variant(start))
-        while gomoku.winner(state) is None:
-            action = int(rng.choice(gomoku.legal_actions(state)))
-            state, other = gomoku.play(state, action), gomoku.play(other, int(to[action]))
-            assert gomoku.winner(other) == gomoku.winner(state)
-            assert sorted(to[gomoku.legal_actions(state)]) == gomoku.legal_actions(other).tolist()
-        assert gomoku.to_fen(other).split()[1:] == gomoku.to_fen(state).split()[1:]
-
-
-def test_the_hash_is_of_the_position_not_of_its_history():
-    rng = random.Random(4)
-    for _ in range(20):
-        black, white = rng.sample(range(81), 6), []
-        white = rng.sample([cell for cell in range(81) if cell not in black], 6)
-        found = []
-        for _ in range(2):
-            state = gomoku.initial_state(9)
-            for pair in zip(rng.sample(black, 6), rng.sample(white, 6), strict=True):
-                for action in pair:
-                    state = gomoku.play(state, action)
-            found.append(state)
-        assert found[0].hash == found[1].hash
-        swapped = gomoku.from_board(found[0].board, gomoku.SECOND)
-        assert swapped.hash != found[0].hash, "the side to move is part of it"
-    np.testing.assert_array_equal(found[0].board, found[1].board)
-
-
 # Renju and Caro: positions with their reasons, and the kernels against slow rules that share nothing with them.
 
 
@@ -169,13 +114,6 @@ def test_known_positions(expected, reason, diagram):
         cell[at] = 1
         row, column = np.argwhere(np.rot90(cell, turned))[0]
         assert forbidden(np.rot90(stones, turned).copy(), int(row), int(column)) is expected
-
-
-def test_the_suite_is_large_enough_and_has_both_kinds():
-    expected = [one for one, _, _ in POSITIONS]
-    assert len(expected) >= 50
-    assert 20 <= sum(expected) <= len(expected) - 20
-    assert len({diagram for _, _, diagram in POSITIONS}) == len(POSITIONS)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -265,14 +203,6 @@ def test_caro(row, wins):
     assert (gomoku.winner(after) == "first") is wins
 
 
-def test_sizes_and_texts():
-    for size in range(5, 21):
-        for variant in ("renju", "caro"):
-            state = gomoku.initial_state(size, variant)
-            assert gomoku.to_fen(gomoku.from_fen(gomoku.to_fen(state))) == gomoku.to_fen(state)
-            assert len(gomoku.legal_actions(state)) == size * size
-
-
 def test_default_games_have_the_states_that_they_had():
     """Their rule is a number where the flag of exact lines was: models, records and digests of states stay."""
     assert gomoku.initial_state(9).turn.tolist() == [0, 0, 0, 5, 0]
@@ -291,26 +221,6 @@ def test_cells_by_name():
     assert gomoku.parse_move("c1", 4, 3) == 11
 
 
-@given(SIDES, SIDES, st.data())
-def test_move_text_round_trip(height, width, data):
-    action = data.draw(st.integers(0, height * width - 1))
-    text = gomoku.format_move(action, height, width)
-    assert gomoku.parse_move(text, height, width) == action
-    assert gomoku.parse_move(text.upper(), height, width) == action
-
-
-@pytest.mark.parametrize("text", ["", "h", "8", "h0", "h08", "z1", "h8x", "hh8", "h-8", "h 8", "h\u0668"])
-def test_bad_move_text_is_named(text):
-    with pytest.raises(ZugwerkError, match="not a move"):
-        gomoku.parse_move(text)
-
-
-@pytest.mark.parametrize("text", ["p1", "a16", "y25"])
-def test_cells_outside_the_board_are_refused(text):
-    with pytest.raises(ZugwerkError, match="no such point on a 15x15 board"):
-        gomoku.parse_move(text)
-
-
 @given(SIDES, SIDES, VARIANTS, st.integers(0, 2**32), st.integers(0, 60))
 def test_fen_round_trip(height, width, variant, seed, plies):
     """Of positions that play leads to, boards of unequal sides among them."""
@@ -325,46 +235,6 @@ def test_fen_round_trip(height, width, variant, seed, plies):
     for name in ("board", "turn", "hash"):
         np.testing.assert_array_equal(getattr(again, name), getattr(state, name))
     assert (again.moves == -1).all()
-
-
-@pytest.mark.parametrize(
-    ("fen", "message"),
-    [
-        ("", "expected ranks"),
-        ("3/3/3", "expected ranks"),
-        ("3/3/3 x", "expected ranks"),
-        ("3/3/3 b freestyle-3 1", "expected ranks"),
-        ("3/4/3 b freestyle-3", "ranks have 3, 4, 3 cells"),
-        ("3//3 b freestyle-3", "ranks have 3, 0, 3 cells"),
-        ("2x/k2/2o b freestyle-3", "unknown letter 'k'"),
-        ("2X/3/3 w freestyle-3", "unknown letter 'X'"),
-        ("2/2 b", "board 2x2"),
-        ("26/26/26 b", "board 3x26"),
-        ("0/3/3 b", "run of 0"),
-        ("9999999999/3/3 b", "run of 9999999999"),
-        ("2x/3/3 b freestyle-3", "1 more black than white stones with 'b'"),
-        ("3/3/3 w freestyle-3", "0 more black than white stones with 'w'"),
-        ("2o/3/3 w freestyle-3", "-1 more black"),
-        ("xxx/oo1/o2 b freestyle-3", "the side to move has a line"),
-        ("3/3/3 b", "a line of 5 does not fit a board of 3x3"),
-        ("3/3/3 b pente", "no variant 'pente' of Gomoku; there are freestyle, exact, renju, caro; all but renju take"),
-        ("3/3/3 b renju-3", "no variant 'renju-3'"),
-        ("3/3/3 b freestyle-", "no variant 'freestyle-'"),
-        ("3/3/3 b freestyle-0", "no variant 'freestyle-0'"),
-    ],
-)
-def test_bad_fen_names_the_error(fen, message):
-    with pytest.raises(ZugwerkError, match=message):
-        gomoku.from_fen(fen)
-
-
-@pytest.mark.parametrize(
-    ("size", "variant", "message"),
-    [(2, "freestyle-2", "from 3 to 25"), (26, "freestyle", "from 3 to 25"), (4, "exact", "a line of 5 does not fit")],
-)
-def test_no_such_start(size, variant, message):
-    with pytest.raises(ZugwerkError, match=message):
-        gomoku.initial_state(size, variant)
 
 
 def test_position_knows_its_standing():

@@ -22,7 +22,15 @@ from tests.parallel import worker_tasks
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's, about sockets and loops
-needs_dask = pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="no dask here")
+
+
+def on_dask(test):
+    """Mark a slow test that needs dask."""
+    return pytest.mark.slow(
+        pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="no dask here")(test)
+    )
+
+
 DRAW = partial(each, worker_tasks.draw)
 SOME = [(7, group) for group in range(6)]
 
@@ -84,14 +92,12 @@ def two(tmp_path_factory):
         yield parallel
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_results_are_those_of_one_process(two):
     assert run_tasks(DRAW, SOME, two, "test") == [worker_tasks.draw(*task) for task in SOME]
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_a_dead_worker_costs_a_second_try_then_the_run(two, tmp_path):
     found = dict(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), number) for number in (0, 1, 3)], two))
     assert found == {0: 0, 1: 10, 2: 30}
@@ -99,8 +105,7 @@ def test_a_dead_worker_costs_a_second_try_then_the_run(two, tmp_path):
         list(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), 2)], two))
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_tasks_run_in_the_callers_folder(two, tmp_path, monkeypatch):
     (tmp_path / "mark").touch()
     monkeypatch.chdir(tmp_path)
@@ -109,8 +114,7 @@ def test_tasks_run_in_the_callers_folder(two, tmp_path, monkeypatch):
     tasks.dismiss()
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_errors_reach_the_caller(two):
     with pytest.raises(ZugwerkError, match=r"^task 1$"):
         run_tasks(partial(each, worker_tasks.fail), [(1,)] * 2, two, "test")
@@ -118,8 +122,7 @@ def test_errors_reach_the_caller(two):
         run_tasks(partial(each, worker_tasks.fail), [(0,)] * 2, two, "test")
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_dead_scheduler_ends_the_run_with_advice(tmp_path):
     with cluster(tmp_path / "cluster", {}, {}) as (parallel, scheduler):
         found = run_as_they_come(worker_tasks.leave_and_wait, [(str(tmp_path), n, 600) for n in range(1, 9)], parallel)
@@ -139,8 +142,7 @@ def killed_when(true, process, found):
         thread.join()
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
@@ -164,8 +166,7 @@ def test_a_wrong_worker_ends_the_run_and_is_named(tmp_path, wrong, why):
         run_tasks(DRAW, SOME, parallel, "test")
 
 
-@pytest.mark.slow
-@needs_dask
+@on_dask
 def test_a_missing_scheduler_is_named(monkeypatch):
     monkeypatch.setattr(crew, "CONNECT_S", 1)
     with pytest.raises(ZugwerkError, match=r"no Dask scheduler answers there .*dask scheduler"):

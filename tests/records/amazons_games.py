@@ -18,7 +18,7 @@ HEADER = "EV[null]PB[ann]PW[bob]SO[http://www.littlegolem.com]"
 def random_game(seed, plies=1000, variant="standard"):
     """Action ids of up to ``plies`` random turns, and the position after them."""
     rng, state, actions = random.Random(seed), amazons.initial_state(10, variant), []
-    while len(actions) < plies and amazons.has_turn(state):
+    while len(actions) < plies and amazons.winner(state) is None:
         actions.append(int(rng.choice(amazons.legal_actions(state))))
         state = amazons.play(state, actions[-1])
     return tuple(actions), state
@@ -31,27 +31,12 @@ def record_of(actions, **fields):
 
 
 # The dialect does not escape, so a name that contains a property of the site's may look like one.
+HOSTILE = (
+    "lazy\\player Shumacher;] [] ] ]; a)b (; ); ]] \u5b89 J\xf6rg \xc3\xa9 x]W[ x];W[a4-a5/a6 x];W[d1-d7/g7];B[a7-b8"
+)
+HOSTILE += " x]PB[y]SO[z];W[d1-d7/g7"
 names = st.text(st.characters(codec="utf-8"), max_size=20).filter(lambda name: "]" not in name) | st.sampled_from(
-    [
-        "lazy\\player",
-        "Shumacher;]",
-        "[]",
-        "]",
-        "];",
-        "a)b",
-        "(;",
-        ");",
-        "]]",
-        "\u2605 ivy",
-        "\u5b89",
-        "J\xf6rg",
-        "\xc3\xa9",
-        "x]W[",
-        "x];W[a4-a5/a6",
-        "x];W[d1-d7/g7];B[a7-b8",
-        "x]PB[y]SO[z];W[d1-d7/g7",
-        "\r\n\r\n(;",
-    ]
+    [*HOSTILE.split(), "\u2605 ivy", "\r\n\r\n(;"]
 )
 
 
@@ -61,7 +46,7 @@ def game_records(draw):
     variant = draw(st.sampled_from(["standard", "cross"]))
     actions, state = random_game(draw(st.integers(0, 10**6)), draw(st.integers(0, 120)), variant)
     resigned = draw(st.booleans())
-    loser_to_move = resigned or not amazons.has_turn(state)
+    loser_to_move = resigned or amazons.winner(state) is not None
     return record_of(
         actions,
         gid=draw(st.integers(1, 2**62)),

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import dataclasses
 import json
 import random

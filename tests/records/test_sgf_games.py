@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.records.go_games import parse_sgf
 from pipeline_src.records.record import Reject
-from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_games import parse_games
 
 GOMOKU, AMAZONS = "(;GM[4]FF[4]SZ[15]PB[a]PW[b]", "(;GM[18]SZ[10]PB[a]PW[b]"

@@ -100,11 +100,7 @@ def test_params_in_no_text(tmp_path):
         ("torch_threads: 1", "torch_threads: 0", "params.yaml: torch_threads: must be at least 1"),
         ("\ndepth_split:", "\ndepth_splits:", "params.yaml: depth_splits: no such section"),
         ("  held_out:", "  hold_out:", "params.yaml: joseki_evaluate.hold_out: unknown key"),
-        (
-            '{before: "6", generations: 12}',
-            '{before: "7", generations: 12}',
-            "growing_larger.9: expected",
-        ),
+        ('{before: "6", generations: 12}', '{before: "7", generations: 12}', "growing_larger.9: expected"),
         ('"03": {before: "02"}', '"03": {before: "01"}', "gomoku_generations: expected generations in a row"),
     ],
 )

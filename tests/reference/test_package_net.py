@@ -157,7 +157,7 @@ def test_amazons_figures_are_those_of_the_residual_net(checkout, tmp_path):
 
 def test_too_large_a_net_is_refused(checkout, tmp_path, monkeypatch):
     model, nets = checkout / "artifacts/models/gomoku/10/best.pt", tmp_path / "nets"
-    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(module.packaged, "MOST_BYTES", 1000)
     with pytest.raises(ZugwerkError, match=r"gomoku_zero-6x6-exact\.onnx: .* bytes, and 0 of the other nets; 1,000"):
         package_net(model, "gomoku_zero", checkout=checkout, folder=nets)
     assert list(nets.iterdir()) == []

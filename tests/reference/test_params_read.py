@@ -22,8 +22,7 @@ from pipeline_src.stage import main_of
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
 
-WORK = ("each_kept", "run_generation", "grow", "bring_games")
-"""Functions that begin the work of stages without deps."""
+WORK = ("each_kept", "run_generation", "grow", "bring_games")  # Functions that begin the work of stages without deps
 WHOLE_FILE = {CODE, "report_page"}
 """Stages that look at all of params.yaml; the page by the keys of its figures and by those that reports name."""
 

@@ -38,10 +38,8 @@ STOPS = (
 )
 """Where crawls are ended, and how."""
 PATIENCE_S = 60.0
-REQUESTS = 20
-"""That a crawl makes before the site is restarted, and as many after it."""
-AWAY_S = 1.0
-"""How long it is away."""
+REQUESTS = 20  # That a crawl makes before the site is restarted, and as many after it
+AWAY_S = 1.0  # How long it is away
 
 
 class Rehearsal:
@@ -55,14 +53,10 @@ class Rehearsal:
         self.site.add_players(players)
         self.site.names[list(self.site.names)[-9]] = AMBIGUOUS
         self.site.add_games(games)
-        self.asked = []
-        """Every request, of both servers where the site was restarted."""
-        self.first = 0
-        """How many of them were made with the real delay."""
-        self.stops = []
-        """Seconds from a signal to the end of the crawl."""
-        self.stops_alone = []
-        """The same without the seconds for which it waited for a processor."""
+        self.asked = []  # Every request, of both servers where the site was restarted
+        self.first = 0  # How many of them were made with the real delay
+        self.stops = []  # Seconds from a signal to the end of the crawl
+        self.stops_alone = []  # The same without the seconds for which it waited for a processor
         self.said = []
         self.port = 0
 
@@ -98,34 +92,10 @@ class Rehearsal:
         self._make("crawl")
         self._make("parse")
 
-    def run_redirected(self, moved, max_failures):
-        """Many failures and redirects: three crawls are killed, one gets what can be had, the next the rest.
-
-        Returns the server, and the records that came before the wrong redirects ended, by gid.
-        """
-        with serving(self.site, failing=0.2, moved=moved, host=HOST) as server:
-            self.port = server.port
-            self._note(server)
-            self._params(ways=["lists"], backoff_s=0.02, max_failures=max_failures)
-            for part in (0.5, 1.0, -1):
-                self._stop(server, Trap("record", part, after=len(self.site.games) // 5), signal.SIGKILL)
-            self._crawl()
-            before = self.stored()
-            server.mended = True
-            self._crawl()
-        return server, before
-
-    def stored(self):
-        """The records that the crawls brought, by gid."""
-        from pipeline_src.records.raw import read_raw
-
-        games = read_raw(self.folder / "artifacts/raw/amazons/live")
-        return {game.gid: game.body for game in games if game.status == 200}
-
     def _note(self, server):
         server.asked = self.asked
 
-    def _params(self, delay_s=None, ways=("text", "lists", "api"), max_games=0, **crawl):
+    def _params(self, delay_s=None, ways=("text", "lists", "api"), max_games=0):
         url = f"http://{HOST}:{self.port}"
         tree = yaml12.parse((ROOT / "params.yaml").read_text())
         tree["crawl"] |= {
@@ -135,7 +105,6 @@ class Rehearsal:
             "delay_s": self.delay_s if delay_s is None else delay_s,
             "backoff_s": 0.2,
             "store": str(self.folder / "store"),
-            **crawl,
         }
         games = {"source": "artifacts/raw/amazons/live", "ways": list(ways), "max_games": max_games}
         tree["amazons_crawl"] |= games

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import re
 import threading
 import time
 from collections import Counter
@@ -10,65 +11,40 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from spiders.replica import site as replica
-from spiders.replica import site as server
 from spiders.replica.site import BROKEN, HTML, Answer, Routes
+from tests.games.amazons_reference import SlowAmazons
 
-# Random games of the Amazons, by rules that are written down here once more: no line of the package judges itself.
+# Random games of the Amazons, by the tests' slow rules: no line of the package judges itself.
 
-STARTS = {
-    "Size 10": (("d1", "g1", "a4", "j4"), ("a7", "j7", "d10", "g10")),
-    "Cross": (("d1", "g1", "d10", "g10"), ("a4", "j4", "a7", "j7")),
-}
-"""White's and Black's amazons by the site's words for the variant; White moves first."""
-DIRECTIONS = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
-
-
-def square(text):
-    return "abcdefghij".index(text[0]), int(text[1:]) - 1
+STARTS = {"Size 10": "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w", "Cross": "3Q2Q3/10/10/q8q/10/10/q8q/10/10/3Q2Q3 w"}
+"""By the site's words for the variant."""
 
 
 def text_of(at):
-    return f"{'abcdefghij'[at[0]]}{at[1] + 1}"
-
-
-def reach(taken, start):
-    """Squares that a queen on ``start`` can go to."""
-    found = []
-    for dx, dy in DIRECTIONS:
-        x, y = start[0] + dx, start[1] + dy
-        while 0 <= x < 10 and 0 <= y < 10 and (x, y) not in taken:
-            found.append((x, y))
-            x, y = x + dx, y + dy
-    return found
+    return f"{'abcdefghij'[at[1]]}{at[0] + 1}"
 
 
 def play(seed, plies, variant="Size 10"):
     """Up to ``plies`` random turns as the site writes them, and whether the side to move then cannot."""
-    rng = random.Random(seed)
-    sides = [[square(text) for text in side] for side in STARTS[variant]]
-    taken = {at for side in sides for at in side}
-    turns = []
+    rng, game, turns = random.Random(seed), SlowAmazons(STARTS[variant]), []
     while True:
-        side = sides[len(turns) % 2]
-        movable = [number for number in range(4) if reach(taken, side[number])]
+        piece = "Q" if game.side == "w" else "q"
+        movable = [at for at, there in game.squares.items() if there == piece and game.reach(at)]
         if not movable or len(turns) == plies:
             return turns, not movable
-        number = rng.choice(movable)
-        start = side[number]
-        to = rng.choice(reach(taken, start))
-        taken.remove(start)
-        arrow = rng.choice(reach(taken | {to}, to))
-        taken |= {to, arrow}
-        side[number] = to
+        start = rng.choice(movable)
+        to = rng.choice(game.reach(start))
+        game.squares[start], game.squares[to] = ".", piece
+        arrow = rng.choice(game.reach(to))
+        game.squares[start], game.squares[to] = piece, "."
+        game.play(start, to, arrow)
         turns.append(f"{text_of(start)}-{text_of(to)}/{text_of(arrow)}")
 
 
 def action(turn):
     """The number of a turn (docs/glossary.md): (from * 100 + to) * 100 + arrow; a square is (rank - 1) * 10 + file."""
-    start, _, rest = turn.partition("-")
-    to, _, arrow = rest.partition("/")
-    numbers = [y * 10 + x for x, y in map(square, (start, to, arrow))]
-    return (numbers[0] * 100 + numbers[1]) * 100 + numbers[2]
+    start, to, arrow = ((int(text[1:]) - 1) * 10 + "abcdefghij".index(text[0]) for text in re.split("[-/]", turn))
+    return (start * 100 + to) * 100 + arrow
 
 
 # Players, and games good and bad, with the records that are sent for them; the replica makes pages of them.
@@ -84,8 +60,7 @@ HOSTILE = (
     "安 x",
     "x)(;",
 )
-AMBIGUOUS = "y];W[d1-d7/g7])"
-"""A name that is a game of one legal turn."""
+AMBIGUOUS = "y];W[d1-d7/g7])"  # A name that is a game of one legal turn
 SITE = "http://www.littlegolem.com"
 HEX = "(;FF[4]EV[null]PB[{0}]PW[{1}]SZ[11]SO[http://www.littlegolem.com];W[ba];B[swap];W[fg];B[ed])"
 BAD = {
@@ -116,13 +91,10 @@ class Game:
 
     gid: int
     variant: str
-    players: tuple[int, int]
-    """Plids; the first moves first."""
-    names: tuple[str, str]
-    """Of the players when it was played, as its record has them."""
+    players: tuple[int, int]  # Plids; the first moves first
+    names: tuple[str, str]  # Of the players when it was played, as its record has them
     turns: list[str]
-    ending: str
-    """``resign``, ``time`` (not in the record), ``position``, or ``running``."""
+    ending: str  # `resign`, `time` (not in the record), `position`, or `running`
     bad: str = ""
 
     @property
@@ -164,8 +136,7 @@ class Site:
     """Games among players, some of them bad, as a seed has it."""
 
     seed: int = 0
-    names: dict[int, str] = field(default_factory=dict)
-    """By plid, in the order of the player list."""
+    names: dict[int, str] = field(default_factory=dict)  # By plid, in the order of the player list
     games: dict[int, Game] = field(default_factory=dict)
 
     def add_players(self, count):
@@ -276,35 +247,11 @@ KINDS = {
 MOODS = {
     "503": BROKEN._replace(status=503, headers=("Retry-After: 1",)),
     "500": BROKEN,
-    "nothing": server.Answer(200, HTML, b""),
-    "page": server.Answer(200, HTML, b"<html><body>just a moment</body></html>"),
+    "nothing": Answer(200, HTML, b""),
+    "page": Answer(200, HTML, b"<html><body>just a moment</body></html>"),
     "closed": None,
 }
 """Answers in place of a page; the connection is closed for None. The third and the fourth come for records alone."""
-
-RIGHT = {
-    "relative": (301, "{name}{more}"),
-    "absolute": (302, "http://{host}{path}{more}"),
-    "no scheme": (307, "//{host}{path}{more}"),
-    "www": (308, "http://www.{host}{path}{more}"),
-    "session": (302, "{path};jsessionid=0A1B{query}"),
-    "chain": (303, "{path}{more}"),
-    "itself": (302, "{path}{query}"),
-}
-"""Status and address of a redirect to the same page, which comes there; after three redirects by a chain."""
-WRONG = {
-    "login": (302, "/jsp/login/index.jsp?then={path}"),
-    "forbidden": (302, "{path}{more}&forbidden"),
-    "loop": (301, "{path}{query}"),
-    "other host": (302, "http://elsewhere.example{path}{query}"),
-    "other page": (301, "{path}/../../1/game1.txt"),
-    "endless": (303, "{path}{more}"),
-    "no address": (302, None),
-    "bad address": (307, "http://["),
-    "no TLS": (308, "https://{host}{path}{more}"),
-}
-"""The same for those by which the page does not come."""
-FORBIDDEN = b"Disallow: /*&forbidden\n"
 
 
 @dataclass
@@ -314,12 +261,9 @@ class Asked:
     at: float
     kind: str
     target: str
-    status: int
-    """0: the connection was closed before a whole answer."""
-    sent: int
-    """Bytes of the body."""
-    games: list[Game] = field(default_factory=list)
-    """Valid games that are over and whose record was sent."""
+    status: int  # 0: the connection was closed before a whole answer
+    sent: int  # Bytes of the body
+    games: list[Game] = field(default_factory=list)  # Valid games that are over and whose record was sent
 
 
 @dataclass
@@ -327,33 +271,25 @@ class Trap:
     """Waits for a request, lets part of its answer pass, and holds the rest until it is released."""
 
     kind: str
-    part: float
-    """Share of the body that is sent at once; below 0 nothing, not even a header."""
-    after: int = 0
-    """Requests of the kind that pass before."""
+    part: float  # Share of the body that is sent at once; below 0 nothing, not even a header
+    after: int = 0  # Requests of the kind that pass before
     sprung: threading.Event = field(default_factory=threading.Event)
     release: threading.Event = field(default_factory=threading.Event)
 
 
-class Server(server.Server):
+class Server(replica.Server):
     """Serves a site on loopback."""
 
-    def __init__(self, site, port=0, failing=0.0, moved=0.0, host=""):
-        """``moved`` of the pages are redirected by a server named ``host``, half of them wrongly."""
+    def __init__(self, site, port=0, failing=0.0):
         super().__init__(("127.0.0.1", port), self.reply)
         self.site = site
         self.port = self.server_address[1]
         self.failing = failing
-        self.moved = moved
-        self.host = f"{host}:{self.port}"
-        self.mended = False
-        """Whether there are no wrong redirects any more."""
         self.asked = []
         self.times = Counter()
         self.trap = None
         self.lock = threading.Lock()
-        self.watched = None
-        """Called with each `Asked`."""
+        self.watched = None  # Called with each `Asked`
         self.dropped = False
 
     def drop(self):
@@ -369,34 +305,6 @@ class Server(server.Server):
             return ""
         return list(MOODS)[int(number / self.failing * len(MOODS))]
 
-    def way_of(self, target):
-        """Name how a page is redirected, in `RIGHT` or `WRONG`; empty if it is not."""
-        number = int(hashlib.sha256(f"moved {target}".encode()).hexdigest()[:8], 16) / 2**32
-        if number >= self.moved or target.startswith(("/robots.txt", "/api")):
-            return ""
-        group = RIGHT if number < self.moved / 2 else () if self.mended else WRONG
-        return list(group)[int(2 * number / self.moved % 1 * len(group))] if group else ""
-
-    def redirect(self, target):
-        """Return the redirect in place of a page, or the page's own target."""
-        asked, _, hops = target.replace(";jsessionid=0A1B", "").replace("&forbidden", "").partition("hop=")
-        own, hops = asked.rstrip("?&"), int(hops or (";" in target))
-        way = self.way_of(own)
-        once = way in RIGHT and hops >= (3 if way == "chain" else 1)
-        if not way or once or (way == "itself" and self.times[target] > 1):
-            return own
-        status, to = (RIGHT | WRONG)[way]
-        path, _, query = own.partition("?")
-        words = {
-            "path": path,
-            "name": path.rpartition("/")[2],
-            "query": query and f"?{query}",
-            "more": f"?{query}{query and '&'}hop={hops + 1}",
-            "host": self.host,
-        }
-        headers = () if to is None else (f"Location: {to.format(**words)}",)
-        return server.Answer(status, HTML, b"<html><body>moved</body></html>", headers)
-
     def reply(self, target):
         """Return the answer for a target."""
         if self.dropped:
@@ -405,11 +313,7 @@ class Server(server.Server):
             at = time.monotonic()
             kind = next((kind for path, kind in KINDS.items() if target.partition("?")[0].startswith(path)), "else")
             self.times[target] += 1
-            answer = self.redirect(target)
-            if isinstance(answer, str):
-                answer = self.site.answer(answer)
-            if kind == "robots.txt":
-                answer = answer._replace(body=answer.body + FORBIDDEN)
+            answer = self.site.answer(target)
             mood = self.mood(target, kind)
             if mood and (mood not in ("nothing", "page") or kind in ("record", "page of records")):
                 answer = MOODS[mood]

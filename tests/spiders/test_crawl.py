@@ -8,50 +8,31 @@ import pytest
 
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.record import write_records
-from tests.spiders.sites import (
-    ARCHIVE,
-    LIVE,
-    PAGES,
-    QUIRKS,
-    STAGE,
-    WORK,
-    crawl,
-    crawled,
-    fetches,
-    games,
-    gid_of,
-    quirks,
-    serving,
-    shards,
-    stage,
-    start,
-    wait_until,
-    write_params,
-)
+from tests.spiders import sites
 
 
 def with_archive(folder, records):
-    write_records(records, folder / ARCHIVE)
+    write_records(records, folder / sites.ARCHIVE)
     return folder
 
 
 def records_asked_for(folder, since=0):
-    return [gid for _, key in fetches(folder)[since:] if (gid := gid_of(key))]
+    return [gid for _, key in sites.fetches(folder)[since:] if (gid := sites.gid_of(key))]
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     """A crawl of a replica without quirks."""
-    folder = with_archive(tmp_path_factory.mktemp("plain"), games())
-    status, said = stage(folder)
+    folder = with_archive(tmp_path_factory.mktemp("plain"), sites.games())
+    status, said = sites.stage(folder)
     assert status == 0, said
     return folder
 
 
 def test_every_game_comes_once_as_it_was_sent(plain):
-    stored = crawled(plain, PAGES)
-    assert stored.keys() == {game.gid for game in games()}
-    for game in games():
+    stored = sites.crawled(plain, sites.PAGES)
+    assert stored.keys() == {game.gid for game in sites.games()}
+    for game in sites.games():
         raw = stored[game.gid]
         assert (raw.body, raw.status, raw.engine) == (write_record(game), 200, True)
         assert raw.path == f"/servlet/sgf/{game.gid}/game{game.gid}.txt"
@@ -64,36 +45,36 @@ def test_every_game_comes_once_as_it_was_sent(plain):
         assert [seat.plid for seat in raw.seats] == sorted(results)
         assert {seat.plid: seat.result for seat in raw.seats} == results
         assert {seat.name for seat in raw.seats} == {game.first_name, game.second_name}
-    assert len(shards(plain, PAGES)) == 2
-    assert not list((plain / WORK).glob("journal*"))
+    assert len(sites.shards(plain, sites.PAGES)) == 2
+    assert not list((plain / sites.WORK).glob("journal*"))
 
 
 def test_a_second_crawl_fetches_no_record_and_touches_nothing(plain):
-    before = {path.name: path.stat().st_mtime_ns for path in (plain / PAGES).iterdir()}
-    asked = len(fetches(plain))
-    status, said = stage(plain)
+    before = {path.name: path.stat().st_mtime_ns for path in (plain / sites.PAGES).iterdir()}
+    asked = len(sites.fetches(plain))
+    status, said = sites.stage(plain)
     assert (status, "0 new" in said) == (0, True)
-    assert {path.name: path.stat().st_mtime_ns for path in (plain / PAGES).iterdir()} == before
+    assert {path.name: path.stat().st_mtime_ns for path in (plain / sites.PAGES).iterdir()} == before
     assert records_asked_for(plain, asked) == []
-    assert len(fetches(plain)) > asked
+    assert len(sites.fetches(plain)) > asked
 
 
 @pytest.mark.slow
 def test_all_quirks_at_once(tmp_path):
-    with_archive(tmp_path, games())
-    status, said = stage(tmp_path, quirks=QUIRKS)
+    with_archive(tmp_path, sites.games())
+    status, said = sites.stage(tmp_path, quirks=sites.QUIRKS)
     assert status == 0, said
     assert "4 without a record (1 status 500, 1 an empty answer, 1 status 404, 1 an HTML page in" in said
     assert "1 an empty answer, 1 an HTML page in the record's place)\n" in said  # asked for again
-    stored = crawled(tmp_path, PAGES)
+    stored = sites.crawled(tmp_path, sites.PAGES)
     added = sorted(gid for gid in stored if gid >= 100_000)
-    assert stored.keys() - set(added) == {game.gid for game in games()}
+    assert stored.keys() - set(added) == {game.gid for game in sites.games()}
     assert [stored[gid].finished for gid in added] == [False] * 4 + [True] * 8
     assert [stored[gid].status for gid in added[4:8]] == [500, 200, 404, 200]
     assert all(game.engine for game in stored.values())
     assert {seat.name.split("engine")[0] for game in stored.values() for seat in game.seats} >= {"", "lazy\\"}
-    asked = len(fetches(tmp_path))
-    status, said = stage(tmp_path, quirks=QUIRKS)
+    asked = len(sites.fetches(tmp_path))
+    status, said = sites.stage(tmp_path, quirks=sites.QUIRKS)
     assert status == 0, said
     again = set(records_asked_for(tmp_path, asked))
     assert again == set(added[:8])  # in progress last time, and without a record
@@ -102,11 +83,11 @@ def test_all_quirks_at_once(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_crawl_resumes_to_the_same_bytes(plain, tmp_path, how):
-    with_archive(tmp_path, games())
-    slow = quirks(slow=1.0, slow_s=0.03)
-    write_params(tmp_path, quirks=slow)
-    process = start(STAGE, tmp_path)
-    wait_until(lambda: (tmp_path / WORK / "fetches.log").exists() and len(records_asked_for(tmp_path)) > 12)
+    with_archive(tmp_path, sites.games())
+    slow = sites.quirks(slow=1.0, slow_s=0.03)
+    sites.write_params(tmp_path, quirks=slow)
+    process = sites.start(sites.STAGE, tmp_path)
+    sites.wait_until(lambda: (tmp_path / sites.WORK / "fetches.log").exists() and len(records_asked_for(tmp_path)) > 12)
     children = [path for path in Path("/proc").glob("[0-9]*") if state_of(path)[1:2] == [str(process.pid)]]
     assert len(children) == 1
     process.send_signal(how)
@@ -114,20 +95,20 @@ def test_killed_crawl_resumes_to_the_same_bytes(plain, tmp_path, how):
     assert process.returncode not in (0, None)
     if how == signal.SIGTERM:
         assert "interrupted" in said.decode()
-    wait_until(lambda: all(state_of(child)[:1] in ([], ["Z"]) for child in children))
-    assert not (tmp_path / PAGES).exists()
-    (journal,) = (tmp_path / WORK).glob("journal*")
+    sites.wait_until(lambda: all(state_of(child)[:1] in ([], ["Z"]) for child in children))
+    assert not (tmp_path / sites.PAGES).exists()
+    (journal,) = (tmp_path / sites.WORK).glob("journal*")
     kept = [json.loads(line)["key"] for line in journal.read_bytes().splitlines()]
     with open(journal, "ab") as file:
         file.write(b'{"key": "/servlet/sgf/99')
-    asked = len(fetches(tmp_path))
-    status, said = stage(tmp_path, quirks=slow)
+    asked = len(sites.fetches(tmp_path))
+    status, said = sites.stage(tmp_path, quirks=slow)
     assert status == 0, said
-    assert shards(tmp_path, PAGES) == shards(plain, PAGES)
-    afterwards = [key for _, key in fetches(tmp_path)[asked:]]
+    assert sites.shards(tmp_path, sites.PAGES) == sites.shards(plain, sites.PAGES)
+    afterwards = [key for _, key in sites.fetches(tmp_path)[asked:]]
     assert not set(kept) & set(afterwards)
     assert len(kept) > 12 < len(afterwards)
-    assert sorted(kept + afterwards) == sorted({key for _, key in fetches(plain)} & set(kept + afterwards))
+    assert sorted(kept + afterwards) == sorted({key for _, key in sites.fetches(plain)} & set(kept + afterwards))
     assert not journal.exists()
 
 
@@ -143,39 +124,32 @@ def state_of(process):
 def test_an_own_folder(tmp_path):
     own = tmp_path / "mine"
     own.mkdir()
-    for game in games()[:4]:
+    for game in sites.games()[:4]:
         (own / f"game{game.gid}.txt").write_bytes(write_record(game))
-    status, said = stage(tmp_path, source="mine", ways=["api", "lists"])
+    status, said = sites.stage(tmp_path, source="mine", ways=["api", "lists"])
     assert status == 0, said
-    stored = crawled(tmp_path, PAGES)
-    assert {gid: raw.body for gid, raw in stored.items()} == {g.gid: write_record(g) for g in games()[:4]}
+    stored = sites.crawled(tmp_path, sites.PAGES)
+    assert {gid: raw.body for gid, raw in stored.items()} == {g.gid: write_record(g) for g in sites.games()[:4]}
     assert all((raw.status, raw.engine, raw.variant, raw.finished) == (0, False, "", False) for raw in stored.values())
-    (own / f"game{games()[0].gid}.txt").write_bytes(b"(;EV[null]PB[a]PW[b]SO[x];W[d1-d7/g7])")
-    status, said = stage(tmp_path, source="mine")
+    (own / f"game{sites.games()[0].gid}.txt").write_bytes(b"(;EV[null]PB[a]PW[b]SO[x];W[d1-d7/g7])")
+    status, said = sites.stage(tmp_path, source="mine")
     assert status == 0, said
-    assert crawled(tmp_path, PAGES)[games()[0].gid].body.endswith(b"[d1-d7/g7])")
-    status, said = stage(tmp_path, source="nowhere")
+    assert sites.crawled(tmp_path, sites.PAGES)[sites.games()[0].gid].body.endswith(b"[d1-d7/g7])")
+    status, said = sites.stage(tmp_path, source="nowhere")
     assert status == 1
     assert "nowhere: no such games" in said
 
 
 @pytest.mark.slow
 def test_crawled_games_are_copied_without_requests(tmp_path):
-    with serving(games()[:9], tmp_path) as (url, _):
-        assert crawl(tmp_path, url)[0] == 0
-    assert stage(tmp_path, source=LIVE) == (0, "")
-    assert crawled(tmp_path, PAGES) == crawled(tmp_path)
-    assert stage(tmp_path, source=LIVE, max_games=4) == (0, "")
-    assert list(crawled(tmp_path, PAGES)) == [game.gid for game in games()[:4]]
-    with_archive(tmp_path, games()[20:25])
-    assert stage(tmp_path)[0] == 0
-    assert list(crawled(tmp_path, PAGES)) == [game.gid for game in games()[20:25]]
-    assert stage(tmp_path, source=LIVE) == (0, "")
-    assert crawled(tmp_path, PAGES) == crawled(tmp_path)
-
-
-@pytest.mark.parametrize("source", ["live", "replica"])
-def test_former_source_names_are_explained(tmp_path, source):
-    status, said = stage(tmp_path, source=source)
-    assert status == 1
-    assert "source must be a path" in said
+    with sites.serving(sites.games()[:9], tmp_path) as (url, _):
+        assert sites.crawl(tmp_path, url)[0] == 0
+    assert sites.stage(tmp_path, source=sites.LIVE) == (0, "")
+    assert sites.crawled(tmp_path, sites.PAGES) == sites.crawled(tmp_path)
+    assert sites.stage(tmp_path, source=sites.LIVE, max_games=4) == (0, "")
+    assert list(sites.crawled(tmp_path, sites.PAGES)) == [game.gid for game in sites.games()[:4]]
+    with_archive(tmp_path, sites.games()[20:25])
+    assert sites.stage(tmp_path)[0] == 0
+    assert list(sites.crawled(tmp_path, sites.PAGES)) == [game.gid for game in sites.games()[20:25]]
+    assert sites.stage(tmp_path, source=sites.LIVE) == (0, "")
+    assert sites.crawled(tmp_path, sites.PAGES) == sites.crawled(tmp_path)

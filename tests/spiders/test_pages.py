@@ -1,5 +1,3 @@
-"""TODO."""
-
 import asyncio
 import contextlib
 import json
@@ -10,20 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src.records.raw import RawGame, Seat, read_raw, write_raw
-from spiders.pages import (
-    GameList,
-    PageError,
-    Row,
-    check_record,
-    first_json,
-    games_of,
-    has_record,
-    match_records,
-    merge,
-    read_api_games,
-    read_game_list,
-    read_players,
-)
+from spiders import pages
+from spiders.pages import GameList, PageError, Row
 
 PLAYERS = """<html><body><div class="portlet-body"><table>
 <tr><td><a href="player.jsp?plid=2674">Alan Hensel</a></td><td>US</td><td><span title="2235.3">1. kyu</span></td></tr>
@@ -58,16 +44,16 @@ def listing(*rows, caption="List of games [gzero_bot] [Connect6]"):
     ],
 )
 def test_players(body, players):
-    assert read_players(body) == players
+    assert pages.read_players(body) == players
 
 
 @pytest.mark.parametrize(
     ("read", "bodies"),
     [
-        (read_players, (b"", b" \r\n", b"<html><h1>maintenance</h1></html>", b"\x00", b"500")),
-        (lambda body: read_game_list(body, 5), (b"", b"<html><title>Error</title></html>")),
-        (first_json, (b"", b"<html>", b"{", b"[" * 100_000)),
-        (check_record, (b"", b"\r\n", b" <!DOCTYPE html>", b"<html>", b'{"error": 1}')),
+        (pages.read_players, (b"", b" \r\n", b"<html><h1>maintenance</h1></html>", b"\x00", b"500")),
+        (lambda body: pages.read_game_list(body, 5), (b"", b"<html><title>Error</title></html>")),
+        (pages.first_json, (b"", b"<html>", b"{", b"[" * 100_000)),
+        (pages.check_record, (b"", b"\r\n", b" <!DOCTYPE html>", b"<html>", b'{"error": 1}')),
     ],
 )
 def test_other_answers_are_refused(read, bodies):
@@ -77,30 +63,29 @@ def test_other_answers_are_refused(read, bodies):
 
 
 def test_game_list():
-    assert read_game_list(listing(), 5).rows == ()
-    listed = read_game_list(listing(NEW_ROW, OLD_ROW.format("win"), caption="List of games [a [b]] [Twixt PP]"), 5)
-    assert (listed.plid, listed.name) == (5, "a [b]")
-    assert listed.rows == (
-        Row(2296844, "Mirko Rahn", "Size 24", 20, "lost"),
-        Row(77, "Shumacher;]", "", 9, "won"),
+    assert pages.read_game_list(listing(), 5).rows == ()
+    listed = pages.read_game_list(
+        listing(NEW_ROW, OLD_ROW.format("win"), caption="List of games [a [b]] [Twixt PP]"), 5
     )
+    assert (listed.plid, listed.name) == (5, "a [b]")
+    assert listed.rows == (Row(2296844, "Mirko Rahn", "Size 24", 20, "lost"), Row(77, "Shumacher;]", "", 9, "won"))
 
 
 @pytest.mark.parametrize(("cell", "result"), [("win", "won"), ("lost", "lost"), ("draw", "draw"), ("", ""), ("?", "")])
 def test_results(cell, result):
-    (row,) = read_game_list(listing(OLD_ROW.format(cell)), 5).rows
+    (row,) = pages.read_game_list(listing(OLD_ROW.format(cell)), 5).rows
     assert row.result == result
 
 
 def test_games_of_a_list():
-    (game,) = games_of(read_game_list(listing(NEW_ROW), 5))
+    (game,) = pages.games_of(pages.read_game_list(listing(NEW_ROW), 5))
     assert (game.gid, game.variant, game.order_known, game.body) == (2296844, "Size 24", False, b"")
     assert game.seats == (Seat(5, "gzero_bot", "lost"),)
 
 
 def test_bad_rows_are_skipped():
     rows = ("<tr><td>a</td></tr>", OLD_ROW.format("win").replace("gid=77", "gid=" + "7" * 30), "<tr></tr>")
-    assert read_game_list(listing(*rows, NEW_ROW), 5).rows[0].gid == 2296844
+    assert pages.read_game_list(listing(*rows, NEW_ROW), 5).rows[0].gid == 2296844
 
 
 def api_game(**changes):
@@ -110,7 +95,7 @@ def api_game(**changes):
 
 
 def test_api_games_have_an_order():
-    (game,) = read_api_games(json.dumps({"games": [api_game()]}).encode())
+    (game,) = pages.read_api_games(json.dumps({"games": [api_game()]}).encode())
     assert (game.gid, game.variant, game.order_known) == (9, "CROSS", True)
     assert game.seats == (Seat(2, "b", "lost"), Seat(1, "a ★", "won"))
 
@@ -126,12 +111,12 @@ def test_api_games_have_an_order():
     ],
 )
 def test_api_results(changes, results):
-    (game,) = read_api_games(json.dumps([api_game(**changes)]).encode())
+    (game,) = pages.read_api_games(json.dumps([api_game(**changes)]).encode())
     assert [seat.result for seat in game.seats] == results
 
 
 def test_first_of_two_json_objects_counts():
-    assert first_json(b'{"games": []}{"games": []}') == {"games": []}
+    assert pages.first_json(b'{"games": []}{"games": []}') == {"games": []}
 
 
 @pytest.mark.parametrize(
@@ -150,24 +135,24 @@ def test_first_of_two_json_objects_counts():
 )
 def test_other_json_is_refused(value):
     with pytest.raises(PageError):
-        read_api_games(json.dumps(value).encode())
+        pages.read_api_games(json.dumps(value).encode())
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_page_or_an_error(body):
-    for read in (read_players, lambda b: read_game_list(b, 1), read_api_games, check_record):
+    for read in (pages.read_players, lambda b: pages.read_game_list(b, 1), pages.read_api_games, pages.check_record):
         with contextlib.suppress(PageError):
             read(body)
 
 
 @pytest.mark.parametrize("body", [b"(;EV[null])", b'[Event "null"]', b" \r\n(;\xe9", b"1. a2-a3", b"\xef\xbb\xbf(;"])
 def test_records_of_any_game_pass(body):
-    assert check_record(body) == body
+    assert pages.check_record(body) == body
 
 
 def test_lone_surrogates_in_json_names_are_replaced(tmp_path):
     game = {"gid": 5, "status": 1, "variant": "\ud800", "players": [{"player": {"plid": 1, "real_name": "a\udc00"}}]}
-    (found,) = read_api_games(json.dumps([game]).encode())
+    (found,) = pages.read_api_games(json.dumps([game]).encode())
     assert (found.variant, found.seats[0].name) == ("?", "a?")
     write_raw(tmp_path, [found])
     assert list(read_raw(tmp_path)) == [found]
@@ -175,11 +160,11 @@ def test_lone_surrogates_in_json_names_are_replaced(tmp_path):
 
 def test_count_of_thousands_of_digits_is_ignored():
     row = NEW_ROW.replace(">20&nbsp;<", f">{'9' * 5000}<")
-    assert read_game_list(listing(row), 5).rows[0].plies == -1
+    assert pages.read_game_list(listing(row), 5).rows[0].plies == -1
 
 
 def match(listed, bodies):
-    return asyncio.run(match_records(listed, bodies))
+    return asyncio.run(pages.match_records(listed, bodies))
 
 
 def record(first, second, plies, resigned=False):
@@ -246,31 +231,31 @@ OF_API = replace(EMPTY, variant="CROSS", order_known=True, seats=(Seat(9, "ann b
 
 
 def test_two_lists_make_two_seats_by_plid_whatever_the_order():
-    merged = merge(OF_ONE, OF_OTHER)
+    merged = pages.merge(OF_ONE, OF_OTHER)
     assert merged.seats == (*OF_OTHER.seats, *OF_ONE.seats)
     assert merged.variant == "Cross"
-    assert merge(OF_OTHER, OF_ONE) == merged
+    assert pages.merge(OF_OTHER, OF_ONE) == merged
 
 
 def test_api_order_wins_and_first_name_is_kept():
-    for merged in (merge(OF_ONE, OF_API), merge(merge(OF_ONE, OF_OTHER), OF_API)):
+    for merged in (pages.merge(OF_ONE, OF_API), pages.merge(pages.merge(OF_ONE, OF_OTHER), OF_API)):
         assert merged.order_known
         assert merged.seats == (Seat(9, "ann", "won"), Seat(4, "bob", "lost"))
-    assert merge(OF_API, merge(OF_ONE, OF_OTHER)).seats == OF_API.seats
+    assert pages.merge(OF_API, pages.merge(OF_ONE, OF_OTHER)).seats == OF_API.seats
 
 
 def test_a_later_result_counts():
     running = replace(OF_ONE, seats=(Seat(9, "ann", ""),))
     assert not running.finished
-    assert merge(running, OF_ONE).finished
-    assert merge(OF_ONE, running) == OF_ONE
+    assert pages.merge(running, OF_ONE).finished
+    assert pages.merge(OF_ONE, running) == OF_ONE
 
 
 def test_the_record_stays():
     stored = replace(OF_ONE, status=200, body=b"(;)", path="/p")
-    assert merge(stored, OF_OTHER).body == b"(;)"
-    assert has_record(stored)
-    assert has_record(replace(stored, status=0))
-    assert not has_record(replace(stored, status=500))
-    assert not has_record(replace(stored, body=b"<html>"))
-    assert not has_record(EMPTY)
+    assert pages.merge(stored, OF_OTHER).body == b"(;)"
+    assert pages.has_record(stored)
+    assert pages.has_record(replace(stored, status=0))
+    assert not pages.has_record(replace(stored, status=500))
+    assert not pages.has_record(replace(stored, body=b"<html>"))
+    assert not pages.has_record(EMPTY)

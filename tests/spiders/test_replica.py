@@ -1,5 +1,3 @@
-"""TODO."""
-
 import http.client
 import json
 import os
@@ -50,29 +48,6 @@ def test_head_has_the_length_and_no_body(connection):
     assert (answer.headers["Content-Length"], answer.read()) == ("5", b"")
     connection.request("GET", "/x?a=1")
     assert connection.getresponse().read() == b"\xe9page"
-
-
-@pytest.mark.parametrize("headers", [{"Connection": "close"}, {"connection": "Close"}])
-def test_closes_when_asked_to(connection, headers):
-    connection.request("GET", "/x?a=1", headers=headers)
-    connection.getresponse().read()
-    assert connection.sock is None or connection.sock.recv(1) == b""
-
-
-def exchange(url, data):
-    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=60) as raw:
-        raw.sendall(data)
-        raw.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: raw.recv(4096), b""))
-
-
-def test_old_and_bad_requests():
-    with served(lambda target: PAGE) as (url, _):
-        assert exchange(url, b"GET / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n\xe9page")
-        assert exchange(url, b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\n\n").count(b"\xe9page") == 2
-        assert exchange(url, b"POST / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 405 ")
-        assert exchange(url, b"\x16\x03\x01\r\n").startswith(b"HTTP/1.1 400 ")
-        assert exchange(url, b"") == b""
 
 
 def test_chosen_shares_are_exact_and_keep_when_keys_are_added():
@@ -228,8 +203,7 @@ def test_api_lists_newest_first_in_pages(routes):
 
 
 @pytest.mark.parametrize(
-    ("target", "status"),
-    [("/", 404), ("/jsp/nothing.jsp", 404), ("/servlet/sgf/5/game5.txt", 500)],
+    ("target", "status"), [("/", 404), ("/jsp/nothing.jsp", 404), ("/servlet/sgf/5/game5.txt", 500)]
 )
 def test_missing_pages(routes, target, status):
     assert routes(target).status == status

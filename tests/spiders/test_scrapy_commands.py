@@ -7,8 +7,7 @@ import pytest
 
 from tests.spiders.sites import ENVIRONMENT, ROOT, crawled, fetches, games, served, serving, shards, write_params
 
-SETTINGS = {"SCRAPY_SETTINGS_MODULE": "spiders.commands"}
-"""What scrapy.cfg says, for folders that have none."""
+SETTINGS = {"SCRAPY_SETTINGS_MODULE": "spiders.commands"}  # What scrapy.cfg says, for folders that have none
 
 
 def scrapy(*words, folder=ROOT, **more):

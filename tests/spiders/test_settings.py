@@ -1,5 +1,3 @@
-"""TODO."""
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

@@ -354,7 +354,6 @@ def test_another_page_does_not_end_the_player_list(crawl, tmp_path):
 def test_a_resumed_crawl_by_api_sees_shifted_games(crawl, tmp_path, monkeypatch, new):
     """Pages of ten; the first two are in the journal, from before new games came."""
     monkeypatch.setattr("spiders.spider.API_PAGE", 10)
-    monkeypatch.setattr("spiders.spider.API_PAGE", 10)
     old = [dataclasses.replace(game, gid=gid, variant="standard") for gid, game in enumerate(games(), 1)]
     late = [dataclasses.replace(game, gid=100 + k, variant="standard") for k, game in enumerate(games()[:new])]
     before, after = (Routes(site_of(some, tmp_path / name)) for name, some in (("a", old), ("b", [*old, *late])))

@@ -25,29 +25,12 @@ from spiders.replica.site import rating
 from spiders.store import Store
 from tests.rehearsal.rehearse import time_to_end
 from tests.rehearsal.server import Game, Site, Trap, play, serving
-from tests.spiders.sites import (
-    ARCHIVE,
-    CRAWL,
-    ENVIRONMENT,
-    LIVE,
-    PAGES,
-    STAGE,
-    WORK,
-    crawled,
-    games,
-    gid_of,
-    quirks,
-    run,
-    start,
-    wait_until,
-    write_params,
-)
+from tests.spiders import sites
 
 pytestmark = pytest.mark.slow
 LIMIT_S = 5.0
-RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
-MANY = 5_000
-"""Games of one player; no more than a few thousand were seen."""
+RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *sites.CRAWL[2:]]
+MANY = 5_000  # Games of one player; no more than a few thousand were seen
 
 
 @cache
@@ -91,7 +74,7 @@ BEGUN = []
 
 
 def begin(command, folder, **options):
-    BEGUN.append(start(command, folder, stdout=subprocess.DEVNULL, text=True, **options))
+    BEGUN.append(sites.start(command, folder, stdout=subprocess.DEVNULL, text=True, **options))
     return BEGUN[-1]
 
 
@@ -121,24 +104,31 @@ def fresh(trap):
     return Trap(trap.kind, trap.part, trap.after)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("phase", PHASES)
+OTHERS = [signal.SIGTERM, *[signal.SIGHUP] * (signal.getsignal(signal.SIGHUP) is signal.SIG_DFL)]  # not under nohup
+
+
+@pytest.mark.parametrize(
+    ("phase", "how"),
+    [*((phase, signal.SIGINT) for phase in PHASES), *(("a record begins to come", how) for how in OTHERS)],
+)
 def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
+    """Other signals than Ctrl-C are named."""
     ways = ["text"] if "page of records" in phase else ["lists"]
     with serving(small()) as server:
         trap = server.trap = fresh(PHASES[phase])
-        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=ways)
-        process = begin(CRAWL, tmp_path)
+        sites.write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=ways)
+        process = begin(sites.CRAWL, tmp_path)
         assert trap.sprung.wait(60)
         seconds, status, said = end(process, how)
         trap.release.set()
         assert seconds < LIMIT_S
         assert status == 1
-        assert said == "error: the crawl was interrupted; what came is kept, and the same command goes on"
-        assert run(CRAWL, tmp_path)[0] == 0
+        by = "" if how == signal.SIGINT else f" by {how.name}"
+        assert said == f"error: the crawl was interrupted{by}; what came is kept, and the same command goes on"
+        assert sites.run(sites.CRAWL, tmp_path)[0] == 0
         whole = [asked.target for asked in server.asked if asked.status == 200 and asked.kind != "robots.txt"]
         assert len(whole) == len(set(whole))
-    assert crawled(tmp_path).keys() == small().games.keys()
+    assert sites.crawled(tmp_path).keys() == small().games.keys()
 
 
 @pytest.mark.parametrize("ways", [["text"], ["lists"]])
@@ -147,19 +137,19 @@ def test_games_left_unstored_by_a_stop_are_taken_from_page(tmp_path, ways):
     with serving(small()) as server:
         trap = server.trap = Trap("page of records", 1.0, after=2)
         url = f"http://127.0.0.1:{server.port}"
-        write_params(tmp_path, url, ways=["text"])
-        process = begin(CRAWL, tmp_path)
+        sites.write_params(tmp_path, url, ways=["text"])
+        process = begin(sites.CRAWL, tmp_path)
         assert trap.sprung.wait(60)
         end(process)
-        of_pages = [gid for gid, game in crawled(tmp_path).items() if "list_txt" in game.path]
+        of_pages = [gid for gid, game in sites.crawled(tmp_path).items() if "list_txt" in game.path]
         assert len(of_pages) > 9
-        kept = [game for gid, game in crawled(tmp_path).items() if gid not in of_pages[:3]]
-        for folder in (tmp_path / LIVE, next((tmp_path / "store").glob("*/amzn"))):
+        kept = [game for gid, game in sites.crawled(tmp_path).items() if gid not in of_pages[:3]]
+        for folder in (tmp_path / sites.LIVE, next((tmp_path / "store").glob("*/amzn"))):
             write_raw(folder, kept)
-        write_params(tmp_path, url, ways=ways)
-        assert run(CRAWL, tmp_path)[0] == 0
-    assert not set(of_pages) & {gid_of(asked.target) for asked in server.asked}
-    assert crawled(tmp_path).keys() == small().games.keys()
+        sites.write_params(tmp_path, url, ways=ways)
+        assert sites.run(sites.CRAWL, tmp_path)[0] == 0
+    assert not set(of_pages) & {sites.gid_of(asked.target) for asked in server.asked}
+    assert sites.crawled(tmp_path).keys() == small().games.keys()
 
 
 @pytest.mark.timeout(600)
@@ -169,15 +159,15 @@ def test_games_left_unstored_by_a_stop_are_taken_from_page(tmp_path, ways):
 def test_signal_ends_a_crawl_during_its_largest_page(tmp_path, kind, part):
     with serving(large()) as server:
         trap = server.trap = Trap(kind, part)
-        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"])
-        process = begin(CRAWL, tmp_path)
+        sites.write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"])
+        process = begin(sites.CRAWL, tmp_path)
         assert trap.sprung.wait(60)
         seconds, status, said = end(process)
         trap.release.set()
         assert seconds < LIMIT_S
         assert (status, "was interrupted" in said) == (1, True)
-        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"], max_games=1)
-        assert run(CRAWL, tmp_path)[0] == 0
+        sites.write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"], max_games=1)
+        assert sites.run(sites.CRAWL, tmp_path)[0] == 0
         of_first = [asked for asked in server.asked if asked.kind == kind and asked.status == 200]
         assert len({asked.target for asked in of_first}) == len(of_first)
 
@@ -185,9 +175,9 @@ def test_signal_ends_a_crawl_during_its_largest_page(tmp_path, kind, part):
 def test_a_signal_ends_the_pause_that_a_site_asks_for(tmp_path):
     with serving(small(), failing=1e-9) as server:
         paused = threading.Event()
-        server.mood = lambda target, kind: paused.set() or "503" if gid_of(target) else ""
-        write_params(tmp_path, f"http://127.0.0.1:{server.port}", crawl={"backoff_s": 300.0, "retries": 9})
-        process = begin(CRAWL, tmp_path)
+        server.mood = lambda target, kind: paused.set() or "503" if sites.gid_of(target) else ""
+        sites.write_params(tmp_path, f"http://127.0.0.1:{server.port}", crawl={"backoff_s": 300.0, "retries": 9})
+        process = begin(sites.CRAWL, tmp_path)
         assert paused.wait(60)
         seconds, status, _ = end(process)
     assert (seconds < LIMIT_S, status) == (True, 1)
@@ -198,7 +188,7 @@ def test_signal_ends_pause_between_requests_and_sends_none(tmp_path):
         came = threading.Event()
         server.watched = lambda asked: came.set() if asked.kind == "list of games" else None
         url = f"http://games.example:{server.port}"
-        write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example", "delay_s": 1.0})
+        sites.write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example", "delay_s": 1.0})
         process = begin(RESOLVED, tmp_path)
         assert came.wait(60)
         seconds, status, said = end(process)
@@ -208,7 +198,7 @@ def test_signal_ends_pause_between_requests_and_sends_none(tmp_path):
 
 def test_a_signal_ends_a_crawl_that_looks_up_a_host(tmp_path):
     url = "http://nowhere.example:1"
-    write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example"})
+    sites.write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example"})
     process = begin(RESOLVED, tmp_path)
     for line in process.stderr:
         if line == "looking up\n":
@@ -222,7 +212,7 @@ def test_second_signal_does_not_wait_for_pending_answer(tmp_path):
     program = f"{patient}import sys; sys.argv[1:] = ['crawl', 'amazons']; from pipeline_src.cli import main; main()"
     with serving(small()) as server:
         trap = server.trap = Trap("record", 0.5)
-        write_params(tmp_path, f"http://127.0.0.1:{server.port}")
+        sites.write_params(tmp_path, f"http://127.0.0.1:{server.port}")
         process = begin([sys.executable, "-c", program], tmp_path)
         assert trap.sprung.wait(60)
         process.send_signal(signal.SIGINT)
@@ -243,9 +233,9 @@ def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
         store.keep(many, {}, complete=False)
         lock = store.folder / "lock"
     lock.unlink()
-    write_params(tmp_path)
+    sites.write_params(tmp_path)
     for later in (0.0, 0.3, 0.6):
-        process = begin(CRAWL, tmp_path)
+        process = begin(sites.CRAWL, tmp_path)
         while not lock.exists():
             time.sleep(0.005)
         time.sleep(later)
@@ -256,16 +246,17 @@ def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
         assert len(store.games) == len(many)
 
 
-@pytest.mark.parametrize("group", [False, True])
-def test_a_signal_ends_the_stage_and_its_replica(tmp_path, group):
+@pytest.mark.parametrize(("how", "group"), [(signal.SIGINT, False), *((how, True) for how in (signal.SIGINT, *OTHERS))])
+def test_a_signal_ends_the_stage_and_its_replica(tmp_path, how, group):
     """To the stage alone, and to its group, as a terminal sends it."""
-    write_records(games(), tmp_path / ARCHIVE)
-    write_params(tmp_path, quirks=quirks(slow=1.0, slow_s=100.0))
-    process = begin(STAGE, tmp_path, start_new_session=True)
-    log = tmp_path / WORK / "scrapy.log"
-    wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
-    seconds, status, said = end(process, group=group)
-    assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
+    write_records(sites.games(), tmp_path / sites.ARCHIVE)
+    sites.write_params(tmp_path, quirks=sites.quirks(slow=1.0, slow_s=100.0))
+    process = begin(sites.STAGE, tmp_path, start_new_session=True)
+    log = tmp_path / sites.WORK / "scrapy.log"
+    sites.wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
+    seconds, status, said = end(process, how, group=group)
+    assert (seconds < LIMIT_S, status) == (True, 1)
+    assert f"was interrupted{'' if how == signal.SIGINT else f' by {how.name}'}. The stored" in said
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 
@@ -302,12 +293,12 @@ def checkout(tmp_path):
     subprocess.run([*DVC, "init", "--quiet", "--no-scm"], cwd=folder, check=True)
     (folder / "dvc.yaml").write_text(GRAPH)
     (folder / "code.txt").write_text("1")
-    write_records(games(), folder / "played.parquet")
+    write_records(sites.games(), folder / "played.parquet")
     return folder
 
 
 def params(folder, server, **changes):
-    write_params(folder, f"http://127.0.0.1:{server.port}", **changes)
+    sites.write_params(folder, f"http://127.0.0.1:{server.port}", **changes)
     tree = yaml12.parse((folder / "params.yaml").read_text())
     tree["amazons_parse"] = {"min_plies": 20, "variants": ["standard", "cross"]}
     (folder / "params.yaml").write_text(yaml12.dump(tree))
@@ -315,7 +306,7 @@ def params(folder, server, **changes):
 
 def repro(folder, *words):
     """The stages that ran."""
-    done = subprocess.run([*DVC, "repro", *words], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run([*DVC, "repro", *words], cwd=folder, env=sites.ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return [line.split("'")[1] for line in done.stdout.splitlines() if line.startswith("Running stage")]
 
@@ -332,16 +323,16 @@ def test_no_repro_asks_a_live_site_whatever_changed(checkout):
         params(checkout, server)
         assert repro(checkout) == ["amazons_archive", "amazons_crawl", "amazons_parse"]
         assert server.asked == []
-        params(checkout, server, source=LIVE)
-        done = subprocess.run([*DVC, "repro"], cwd=checkout, env=ENVIRONMENT, capture_output=True, text=True)
+        params(checkout, server, source=sites.LIVE)
+        done = subprocess.run([*DVC, "repro"], cwd=checkout, env=sites.ENVIRONMENT, capture_output=True, text=True)
         assert done.returncode != 0
-        assert str(LIVE) in done.stderr
+        assert str(sites.LIVE) in done.stderr
         assert server.asked == []
 
-        assert run(CRAWL, checkout)[0] == 0
+        assert sites.run(sites.CRAWL, checkout)[0] == 0
         asked = len(server.asked)
         assert repro(checkout, "amazons_parse") == ["amazons_crawl", "amazons_parse"]
-        kept = crawled(checkout, PAGES)
+        kept = sites.crawled(checkout, sites.PAGES)
         assert kept.keys() == server.site.games.keys()
         assert repro(checkout) == []
 
@@ -349,19 +340,19 @@ def test_no_repro_asks_a_live_site_whatever_changed(checkout):
         assert repro(checkout, "amazons_parse") == []
         (checkout / "code.txt").write_text("2")
         assert repro(checkout, "amazons_parse") == ["amazons_crawl"]
-        params(checkout, server, source=LIVE, max_games=10)
+        params(checkout, server, source=sites.LIVE, max_games=10)
         assert repro(checkout, "amazons_parse") == ["amazons_crawl", "amazons_parse"]
-        params(checkout, server, source=LIVE, crawl={"contact": "somebody", "delay_s": 3.0, "backoff_s": 9.0})
-        shutil.rmtree(checkout / PAGES)
+        params(checkout, server, source=sites.LIVE, crawl={"contact": "somebody", "delay_s": 3.0, "backoff_s": 9.0})
+        shutil.rmtree(checkout / sites.PAGES)
         assert repro(checkout, "-f", "amazons_parse") == ["amazons_crawl", "amazons_parse"]
-        assert crawled(checkout, PAGES) == kept
+        assert sites.crawled(checkout, sites.PAGES) == kept
         assert len(server.asked) == asked
 
         server.site.add_games(5, bad=0.0, running=0.0)
         assert repro(checkout, "amazons_parse") == []
-        assert run(CRAWL, checkout)[0] == 0
+        assert sites.run(sites.CRAWL, checkout)[0] == 0
         assert repro(checkout, "amazons_parse") == ["amazons_crawl", "amazons_parse"]
-        assert len(crawled(checkout, PAGES)) == 35
+        assert len(sites.crawled(checkout, sites.PAGES)) == 35
         records = [one.target for one in server.asked if one.kind == "record"]
         assert len(records) == len(set(records)) == 35
 
@@ -396,16 +387,16 @@ def test_flow_crawls_the_site_on_request(checkout, monkeypatch):
         return {outcome.target: outcome.state for outcome in found}["amazons_crawl"]
 
     with serving(site()) as server:
-        params(checkout, server, source=LIVE)
-        for key, value in ENVIRONMENT.items():
+        params(checkout, server, source=sites.LIVE)
+        for key, value in sites.ENVIRONMENT.items():
             monkeypatch.setenv(key, value)
         assert bring(refresh_crawl=True) == "ran"
         asked = len(server.asked)
         assert asked > 30
         assert bring(refresh_crawl=False) == "up to date"
         assert len(server.asked) == asked
-        params(checkout, server, source=LIVE, gtid="hex")
-        (checkout / LIVE).rename(checkout / "moved")
+        params(checkout, server, source=sites.LIVE, gtid="hex")
+        (checkout / sites.LIVE).rename(checkout / "moved")
         with pytest.raises(CrawlFailedError, match=r"`zugwerk crawl amazons` failed with status 1(.|\n)*no player"):
             bring(refresh_crawl=True)
 
@@ -421,7 +412,7 @@ def test_crawl_of_a_flow_ends_with_it_and_keeps_results(checkout):
         seconds, status, _ = end(process)
         trap.release.set()
         assert (seconds < LIMIT_S, status != 0) == (True, True)
-        assert run(CRAWL, checkout)[0] == 0
+        assert sites.run(sites.CRAWL, checkout)[0] == 0
         whole = [one.target for one in server.asked if one.status == 200 and one.kind == "record"]
         assert len(whole) == len(set(whole)) == 30
 
@@ -430,17 +421,17 @@ def test_crawl_of_a_flow_ends_with_it_and_keeps_results(checkout):
 def test_a_signal_ends_dvc_with_its_stage_and_replica(checkout, how, group):
     """Ctrl-C reaches all that a terminal runs; DVC leaves it to the stage, and so ignores a SIGINT of its own."""
     with serving(site()) as server:
-        params(checkout, server, quirks=quirks(slow=1.0, slow_s=100.0))
+        params(checkout, server, quirks=sites.quirks(slow=1.0, slow_s=100.0))
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([*DVC, "repro"], cwd=checkout, env=ENVIRONMENT, start_new_session=True, **pipes)
-    log = checkout / WORK / "scrapy.log"
-    wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
+    process = subprocess.Popen([*DVC, "repro"], cwd=checkout, env=sites.ENVIRONMENT, start_new_session=True, **pipes)
+    log = checkout / sites.WORK / "scrapy.log"
+    sites.wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
     seconds, status, _ = end(process, how, group=group)
     assert (seconds < LIMIT_S, status != 0) == (True, True)
-    wait_until(lambda: not in_group(process.pid))
+    sites.wait_until(lambda: not in_group(process.pid))
     params(checkout, server)
     assert repro(checkout, "amazons_crawl")[-1:] == ["amazons_crawl"]
-    assert crawled(checkout, PAGES).keys() == {game.gid for game in games()}
+    assert sites.crawled(checkout, sites.PAGES).keys() == {game.gid for game in sites.games()}
 
 
 def in_group(group):

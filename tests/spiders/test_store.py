@@ -1,13 +1,10 @@
-"""TODO."""
-
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.raw import RawGame, Seat, read_raw, write_raw
+from pipeline_src.records.raw import RawGame, read_raw, write_raw
 from spiders.store import SOURCE, Journal, Store, put, take_up
 
 GAMES = {gid: RawGame(gid, f"/{gid}", 200, b"(;)") for gid in (3, 20_000)}
@@ -178,57 +175,6 @@ def test_two_sites_never_share_a_store(tmp_path):
         Store(str(tmp_path), "https://a.example/8080", "amzn")
     with Store(str(tmp_path), "http://www.A.example:8080", "amzn") as store:
         assert store.games == GAMES
-
-
-def two_sites(folder):
-    """Stores of two sites, as an earlier version left them: one game of a.example stands in b.example's, too."""
-    theirs = [RawGame(gid, f"/{gid}", 200, b"(;PB[a])") for gid in (7, 8)]
-    ours = [RawGame(gid, f"/{gid}", 200, b"(;PB[b])") for gid in (8, 20_000)]
-    for url, games in (("https://a.example", theirs), ("https://b.example", [theirs[0], *ours])):
-        with Store(str(folder), url, "amzn") as store:
-            store.keep(games, {}, complete=True)
-
-
-def test_mixed_store_is_reported(tmp_path):
-    two_sites(tmp_path)
-    for site, said in (
-        ("b.example", "1 of 3 games of b.example, first 7, are of a.example, too"),
-        ("a.example", "1 of 2 games of a.example, first 7, are of b.example, too"),
-    ):
-        with Store(str(tmp_path), f"https://{site}", "amzn") as store:
-            assert f"{store.folder}: {said}. Unless one site is a copy" in store.warning()
-    with Store(str(tmp_path), "https://b.example", "hex") as store:
-        store.keep(GAMES.values(), {}, complete=True)
-        assert store.warning() == ""
-
-
-def test_game_listed_by_two_sites_is_reported(tmp_path):
-    """Where the other site's store is gone."""
-    seats = tuple(Seat(plid, "a", "won") for plid in (1, 2, 3))
-    with Store(str(tmp_path), "https://b.example", "amzn") as store:
-        store.keep([GAMES[3], replace(GAMES[20_000], seats=seats)], {}, complete=True)
-        assert "1 of 2 games of b.example, first 20000, are of another site, too" in store.warning()
-
-
-def test_a_view_that_is_mixed_is_not_taken_in(tmp_path):
-    two_sites(tmp_path / "store")
-    with Store(str(tmp_path / "store"), "https://b.example", "amzn") as store:
-        store.show(tmp_path / "view")
-        store.folder.rename(tmp_path / "gone")
-    with Store(str(tmp_path / "store"), "https://b.example", "amzn") as store:
-        with pytest.raises(
-            ZugwerkError, match=r"view: 1 of 3 games of b.example, first 7, are of a.example, too\. Move"
-        ):
-            store.take_in(tmp_path / "view")
-        assert store.games == {}
-
-
-def test_game_without_record_is_not_assigned_to_other_site(tmp_path):
-    games = [RawGame(1, "/1", 500, b"busy"), RawGame(2, "/2", 200, b""), RawGame(3, "/3", 200, b"<html>")]
-    for url in ("https://a.example", "https://b.example"):
-        with Store(str(tmp_path), url, "amzn") as store:
-            store.keep(games, {}, complete=True)
-            assert store.warning() == ""
 
 
 def test_damaged_view_shard_missing_in_store_is_an_error(tmp_path):

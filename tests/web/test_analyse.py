@@ -16,10 +16,10 @@ from pipeline_src.arena.match import MatchSpec, Tournament, run_match, run_tourn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.forced_wins import PACKAGED, read_forced_wins
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord, write_records
-from pipeline_src.records.sgf import write_sgf
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.web.analyse import follow, forced_wins, known
 from pipeline_src.web.calls import PROOF

@@ -74,10 +74,7 @@ class AmazonsGame(NamedTuple):
 
 
 def site_variant(words: str) -> str:
-    """Return our name of a variant for the site's name (``Size 10``, ``Amazons-Size 10``, ``DEFAULT``, ``Cross``).
-
-    Returns:
-        ``standard``, ``cross``, or an empty string if the name determines no variant.
+    """Return our name of a variant for the site's (``Size 10``, ``DEFAULT``, ``Cross``); empty if that says nothing.
 
     Raises:
         RecordError: ``other_variant``: a variant that is not supported here.
@@ -103,10 +100,7 @@ def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
 def read_amazons(record: ParsedRecord, variant: str = "") -> AmazonsGame:
     """Read the game in a record and check every turn.
 
-    Args:
-        record: from `parse_text`.
-        variant: ``standard`` or ``cross``. If it is empty, the variant is the first of these in which every turn is
-            legal.
+    An empty ``variant`` stands for the first of ``standard`` and ``cross`` in which every turn is legal.
 
     Raises:
         RecordError: as `read_turns` and `check_turns`.
@@ -127,20 +121,17 @@ def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> 
     return AmazonsGame(variant, actions, False, amazons.winner(state))
 
 
-def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
+def write_record(record: GameRecord) -> bytes:
     """Write a record in the site's dialect: unescaped names in Latin-1, with ``?`` for characters outside Latin-1.
 
-    Args:
-        record: an Amazons game. As on the site, only a resignation states its result.
-        with_format: whether to begin with ``FF[4]``, as most of the site's records do.
+    As on the site, only a resignation states the result.
 
     Raises:
         ZugwerkError: the record is of another game, or its winner has resigned.
     """
     if record.game != "amazons":
         raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as an Amazons record")
-    header = {"FF": "4"} if with_format else {}
-    header |= {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
+    header = {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
     nodes = [
         Node(_COLOURS[ply % 2], amazons.format_move(action, record.height, record.width))
         for ply, action in enumerate(record.actions)

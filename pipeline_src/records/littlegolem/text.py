@@ -66,11 +66,6 @@ def decode(body: bytes) -> str:
         return body.decode("latin-1")
 
 
-def whole_text(text: str) -> str:
-    """Return a text that UTF-8 can encode: lone surrogates, which JSON escapes can contain, become ``?``."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def split_records(body: bytes) -> list[bytes]:
     """Split a page into its records, which are separated by blank lines (CRLF or LF).
 
@@ -351,14 +346,7 @@ def match_players(raw: RawGame, record: ParsedRecord) -> Players:
 
 
 def find_winner(raw: RawGame, players: Players, plies: int, resigned: bool, of_record: Winner | None) -> Outcome:
-    """Return the winner if all the evidence agrees.
-
-    Args:
-        raw: the crawled game, with the players' results from the lists.
-        players: from `match_players`.
-        plies: number of turns played.
-        resigned: whether the record ends in a resignation.
-        of_record: the winner by the record itself, if it names one.
+    """Return the winner if all the evidence agrees: the players' results in the lists, and what the record itself says.
 
     Raises:
         RecordError: ``contradiction``; ``unfinished`` if nothing names a winner.

@@ -22,11 +22,10 @@ from pipeline_src.games.go import SIDE, GoState, initial_state, legal
 from pipeline_src.games.kernels import play
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.go_moves import SgfGame
-from pipeline_src.records.littlegolem.go import read_go
+from pipeline_src.records.go_games import parse_sgf, read_go
 from pipeline_src.records.raw import list_shards, read_raw
 from pipeline_src.records.record import REASONS, SOURCES, GameRecord, Reason, Reject, Source, Winner, sort_results
-from pipeline_src.records.sgf import parse_sgf, read_files
+from pipeline_src.records.sgf import SgfGame, read_files
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames
 
 GAMES = Path("artifacts/records/joseki/games.parquet")

@@ -1,5 +1,3 @@
-"""TODO."""
-
 import gzip
 import itertools
 import json
@@ -10,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline_src.games import go
-from pipeline_src.records.littlegolem.go import read_go
+from pipeline_src.records.go_games import read_go
 from pipeline_src.records.littlegolem.text import (
     Node,
     ParsedRecord,
@@ -262,35 +260,12 @@ def test_any_bytes_are_a_record_or_a_reasoned_error(body):
     assert b"".join(b"".join(split_records(body)).split()) == b"".join(body.split())
 
 
+WORDS = "[ ] ( ; ]; ]A ]AB ]AAAAAAAA AB[ ]KM[ ]PW[ ]SO[ ]SO[];W[ (;PB[ (;PB[x] ;W[ ;W[] 1 1."
+UNITS = [" ", "\n", "\r\n\r\n", "] ", *WORDS.split()]
+
+
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "[",
-        "]",
-        "(",
-        ";",
-        " ",
-        "\n",
-        "\r\n\r\n",
-        "] ",
-        "];",
-        "]A",
-        "]AB",
-        "]AAAAAAAA",
-        "AB[",
-        "]KM[",
-        "]PW[",
-        "]SO[",
-        "]SO[];W[",
-        "(;PB[",
-        "(;PB[x]",
-        ";W[",
-        ";W[]",
-        "1",
-        "1.",
-    ],
-)
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
     "head", ["", "(;", "(;PB[]PW[", "(;EV[", "(;EV[x]", "(;EV[x];W[", "(;EV[x];W[y]", "(;EV[x];W[y])"]
 )

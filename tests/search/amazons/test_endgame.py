@@ -196,7 +196,7 @@ def test_settled_result_equals_end_of_game():
 
 def play_out(state, winner, rng):
     """Whether the side counted as the winner makes the last turn, filling, against random turns; None if let in."""
-    while board.has_turn(state):
+    while board.winner(state) is None:
         if board.to_play(state) == winner:
             filling = endgame.closing_turn(state)
             if filling is None:
@@ -244,7 +244,7 @@ def test_both_sides_make_as_many_turns_as_counted():
                 (WIN - 1000 if margin > 0 else 1000 - WIN) + margin - 0.5
             )
             filling = endgame.closing_turn(state)
-        assert not board.has_turn(state)
+        assert board.winner(state) is not None
         played += sum(made) > 3
 
 

@@ -128,7 +128,7 @@ def games(size, count, greedy, seed):
     for _ in range(count):
         state = board.initial_state(size)
         yield state
-        while board.has_turn(state):
+        while board.winner(state) is None:
             actions = board.legal_actions(state)
             if greedy and state.turn[2] >= 4:
                 values = np.empty(4 * 35 * 35 + 9, np.float32)
@@ -162,7 +162,7 @@ def ranked(state, evaluator, stop_at=np.inf):
 
 def slow_value(state, engine):
     """The weighted terms, the weights by numpy's interpolation."""
-    if not amazons.has_turn(state):
+    if amazons.winner(state) is not None:
         return -WIN
     t1, t2, c1, c2, w, m, e = slow_terms(state, engine.tempo)
     table = engine.table()
@@ -318,9 +318,9 @@ def test_other_side_has_negated_value_except_for_tempo(engine):
         knots=np.column_stack([evaluator.knots[:, :7], np.zeros(len(evaluator.knots)), evaluator.knots[:, 8]])
     )
     for state in list(games(8, 2, True, 6))[:70:3]:
-        if not amazons.has_turn(state):
+        if amazons.winner(state) is not None:
             continue
         swapped = state._replace(turn=state.turn.copy())
         swapped.turn[0] = 1 - state.turn[0]
-        if amazons.has_turn(swapped):
+        if amazons.winner(swapped) is None:
             assert value_of(swapped, still) == pytest.approx(-value_of(state, still), abs=1e-9)

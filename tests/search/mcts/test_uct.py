@@ -41,7 +41,7 @@ def small_states(n):
         squares[cells[:2]], squares[cells[2:4]] = amazons.WHITE, amazons.BLACK
         squares[cells[4 : 4 + int(rng.integers(4, 8))]] = amazons.ARROW
         state = amazons.from_board(squares.reshape(4, 4), int(rng.integers(2)))
-        if amazons.has_turn(state):
+        if amazons.winner(state) is None:
             found.append(state)
     return found
 
