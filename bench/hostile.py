@@ -347,7 +347,7 @@ def _talk(begin: Callable[[Callable[[str], None]], Any], body: bytes) -> Found:
     answers = io.BytesIO()
     # By protocol an engine may be made to run another program, which is no external input.
     body = re.sub(rb"(?i)player", b"player_", body)
-    converse(begin, io.BytesIO(body), answers, "too long")
+    converse(begin, io.BytesIO(body), answers)
     text = answers.getvalue().decode("utf-8", "replace")
     if defect := _DEFECT.search(text):
         raise DefectError(text[defect.start() : defect.start() + 200])

@@ -83,14 +83,6 @@ def test_slower_machine_is_no_change_given_a_reference():
     assert notable(found) == ["nothing changed by more than 20 % since the committed results"]
 
 
-def test_changes_are_listed_slowest_first_without_new_rows():
-    measured = [row("faster", 13.0), row("slower", 7.0), row("same", 9.0), row("new", 1.0)]
-    before = [row("faster", 10.0), row("slower", 10.0), row("same", 10.0), row("gone", 1.0)]
-    lines = notable(changes(measured, before))
-    assert [line.split(":")[0] for line in lines] == ["slower", "faster"]
-    assert "0.70 times" in lines[0]
-
-
 def test_committed_rows_are_read_from_git(tmp_path):
     assert committed(tmp_path) == []
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
