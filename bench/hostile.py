@@ -215,17 +215,7 @@ def _recode(data: bytes, rng: random.Random) -> bytes:
     return text.encode(rng.choice(("utf-16", "utf-32", "utf-7", "latin-1", "cp037")), "replace")
 
 
-_MUTATIONS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
-    _flip,
-    _cut,
-    _insert,
-    _insert,
-    _number,
-    _number,
-    _repeat,
-    _charset,
-    _recode,
-)
+_MUTATIONS = (_flip, _cut, _insert, _insert, _number, _number, _repeat, _charset, _recode)
 
 
 def tars(rng: random.Random) -> Iterator[tuple[str, bytes]]:
@@ -297,37 +287,13 @@ def _amazons(body: bytes) -> Found:
     return [result.record if isinstance(result, Kept) else result]
 
 
-def _go(body: bytes) -> Found:
-    return [_of_go(read_go(_raw(body)))]
-
-
-def _sgf(body: bytes) -> Found:
-    return [_of_go(result) for result in parse_sgf(body, name="hostile.sgf")]
-
-
-def _sgf_games(body: bytes) -> Found:
-    return [_of_go(result) for result in parse_games(body, name="hostile.sgf")]
-
-
 def _of_go(result: SgfGame | Reject) -> GameRecord | Reject:
     return result.record if isinstance(result, SgfGame) else result
-
-
-def _psq(body: bytes) -> Found:
-    return [parse_psq(body).record]
 
 
 def _players(body: bytes) -> Found:
     names = read_players(body)
     return [RawGame(1, "", 200, b"", seats=tuple(Seat(plid, name, "") for plid, name in names.items()))]
-
-
-def _list(body: bytes) -> Found:
-    return list(games_of(read_game_list(body, 5)))
-
-
-def _api(body: bytes) -> Found:
-    return list(read_api_games(body))
 
 
 def _record_page(body: bytes) -> Found:
@@ -367,13 +333,13 @@ def _fen(game: str) -> Read:
 READERS = (
     Reader("Amazons records", AMAZONS, _amazons, 8),
     Reader("what lists say of a game", SAID, _said, 2),
-    Reader("Go records of the site", GO, _go, 6),
-    Reader("SGF", SGF, _sgf, 8),
-    Reader("SGF of all games", SGF_GOMOKU, _sgf_games, 4),
-    Reader("Piskvorky records", PSQ, _psq, 6),
+    Reader("Go records of the site", GO, lambda body: [_of_go(read_go(_raw(body)))], 6),
+    Reader("SGF", SGF, lambda body: [_of_go(one) for one in parse_sgf(body, name="hostile.sgf")], 8),
+    Reader("SGF of all games", SGF_GOMOKU, lambda body: [_of_go(one) for one in parse_games(body, name="a.sgf")], 4),
+    Reader("Piskvorky records", PSQ, lambda body: [parse_psq(body).record], 6),
     Reader("player lists", PLAYERS, _players, 3),
-    Reader("lists of games", LIST, _list, 4),
-    Reader("the JSON interface", API, _api, 6),
+    Reader("lists of games", LIST, lambda body: list(games_of(read_game_list(body, 5))), 4),
+    Reader("the JSON interface", API, lambda body: list(read_api_games(body)), 6),
     Reader("pages of records", AMAZONS, _record_page, 1),
     Reader("UCI", UCI, _uci, 3),
     Reader("Gomocup", GOMOCUP, _gomocup, 3),
