@@ -4,7 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bench.strength import (
@@ -12,12 +11,10 @@ from bench.strength import (
     amazons_net,
     gomoku_engine,
     gomoku_zero,
-    growing_boards,
     joseki,
     levels,
     search_depth,
 )
-from bench.strength.growing_boards import Point, figures, time_to_goal
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import ladders
@@ -221,43 +218,6 @@ def test_games_of_other_params_are_refused(tmp_path):
     (folder / "params.yaml").write_text(text)
     with pytest.raises(ZugwerkError, match="not the games of"):
         gomoku_zero.figures([folder])
-
-
-PAIRS = 40
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch):
-    monkeypatch.setattr(growing_boards, "RESAMPLES", 400)
-
-
-def point(run, seed, spent, score):
-    won = round(score * PAIRS)
-    return Point(run, seed, int(100 * spent), spent, [(1.0, 1.0)] * won + [(0.0, 0.0)] * (PAIRS - won))
-
-
-def run_of(run, seed, scores):
-    return [point(run, seed, spent, score) for spent, score in scores.items()]
-
-
-def test_computing_until_a_run_scores_one_half():
-    grown = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
-    assert time_to_goal(grown, "grown") == pytest.approx(0.4)
-    assert time_to_goal(run_of("grown", 1, {0.1: 0.6, 0.5: 0.9}), "grown") == 0.1  # at once
-    assert time_to_goal(run_of("grown", 1, {0.1: 0.1, 0.8: 0.4}), "grown") == 0.8  # never
-    assert time_to_goal([*grown, *run_of("grown", 2, {0.2: 0.5})], "grown") == pytest.approx(0.3)
-
-
-def test_intervals_contain_the_values():
-    points = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
-    points += run_of("scratch", 1, {0.5: 0.0, 1.0: 0.5})
-    found = figures(points)
-    time = found["time_to_scratch_strength"]
-    assert time["value"] == pytest.approx(0.4)
-    assert 0.3 < time["low"] < 0.4 < time["high"] < 0.5
-    assert found["time_to_scratch_strength_from_scratch"]["value"] == pytest.approx(1.0)
-    assert found["score_grown_vs_scratch"]["value"] == pytest.approx(0.9)
-    assert np.isfinite([row["value"] for row in found.values()]).all()
 
 
 GAMES = [random_record(seed) for seed in range(15)]

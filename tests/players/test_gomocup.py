@@ -410,8 +410,8 @@ def test_match_time_is_divided_over_expected_moves():
 
 def test_settings():
     settings = Settings()
-    names = [settings.read(line.split()) for line in ("timeout_match 0", "TIME_LEFT -5", "game_type 2", "evaluate 1,2")]
-    assert names == ["timeout_match", "time_left", None, None]
+    names = [settings.read(line.split()) for line in ("timeout_match 0", "TIME_LEFT -5", "game_type 2")]
+    assert names == ["timeout_match", "time_left", None]
     assert (settings.match_ms, settings.time_left) == (None, 0)
     settings.read(["timeout_match", "2147483647"])
     assert settings.match_ms is None, "nobody waits for weeks"

@@ -122,16 +122,6 @@ def test_a_stop_before_the_search_has_begun_is_not_lost(engine):
     engine.until("bestmove")
 
 
-def test_an_infinite_search_that_is_done_waits_for_the_stop(engine):
-    engine.send("setoption name Player value fake:early=1", "go infinite")
-    engine.until("info")
-    time.sleep(0.1)
-    engine.send("isready")
-    assert "bestmove" not in " ".join(engine.until("readyok"))  # ready in mid-search
-    engine.send("stop")
-    engine.until("bestmove")
-
-
 def test_a_second_go_stops_the_first(engine):
     engine.send("go infinite", "position startpos6", "go nodes 5")
     first = engine.until("bestmove")[-1].split()[1]
@@ -257,7 +247,7 @@ def test_ponder_without_a_hit_is_answered_once_by_stop(engine, lines):
 
 @pytest.mark.parametrize("go", ["go infinite depth 1", "go ponder infinite", "go infinite wtime 5 movestogo 1"])
 def test_infinite_with_other_limits_waits_for_stop(engine, go):
-    for player in ("fake", "random"):
+    for player in ("fake", "fake:early=1", "random"):  # one that ends by itself, and one that does not search
         engine.send(f"setoption name Player value {player}", go, "ponderhit")
         assert silent(engine)
         engine.send("stop")
