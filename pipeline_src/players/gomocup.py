@@ -553,7 +553,7 @@ class Session(Conversation):
 
     def finish(self, seconds: float) -> None:
         """See `session.Conversation.finish`."""
-        self._thread.submit(self._leave)
+        self._thread.submit(lambda: self._player and self._player.close())
         super().finish(seconds)
 
     def _listed(self, line: str, name: str, begin: float) -> bool:
@@ -574,7 +574,17 @@ class Session(Conversation):
         return True
 
     def _search(self, find: Callable[[Search], str]) -> None:
-        self._thread.search(lambda search: self._answer(search, lambda: find(search)))
+        def answer(search: Search) -> None:
+            try:
+                found = find(search)
+            except Exception as error:
+                search.end()
+                self._complain(error_text(error))
+            else:
+                search.end()
+                self._write(found)
+
+        self._thread.search(answer)
 
     def _complain(self, text: str) -> None:
         self._write("ERROR " + one_line(text))
@@ -610,9 +620,13 @@ class Session(Conversation):
 
     def _open(self, height: int, width: int) -> None:
         board = Board.empty(height, width, RULES.get(self._settings.rule, RULES[0]))
-        self._seat(self._text, board.start).new_game()
+        player = self._seat(self._text, board.start)
+        player.new_game()
+        sizes = [(one.height, one.width) for one in player.boards] or [
+            (height, width)
+        ]  # without a model it plays on all
         refusal = self._refusal(board)
-        if refusal and not self._has_size(board):  # the rule may still change, the size may not
+        if refusal and (height, width) not in sizes:  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
         if refusal:
             self._write(f"MESSAGE {refusal}")
@@ -687,16 +701,6 @@ class Session(Conversation):
                 raise ZugwerkError(f"BOARD: {line[:40]!r}; expected x,y,1 for an own stone or x,y,2 for the other's")
             stones.append((board.read(cell), int(whose)))
         return board.set_up(stones)
-
-    def _answer(self, search: Search, find: Callable[[], str]) -> None:
-        try:
-            answer = find()
-        except Exception as error:
-            search.end()
-            self._complain(error_text(error))
-            return
-        search.end()
-        self._write(answer)
 
     def _move(self, search: Search, begin: float, place: Callable[[Board], Board]) -> str:
         """Answer the stones that are placed. If there is no answer, the board stays as it was."""
@@ -778,15 +782,6 @@ class Session(Conversation):
             others = ", ".join(name for name in players_of("gomoku") if name not in ("zero", "brain", "level"))
             return f"{error}; on any board, by any rule: --player {others}"
         return ""
-
-    def _has_size(self, board: Board) -> bool:
-        """Whether the player plays on boards of this size. A player without a model plays on all."""
-        sizes = [] if self._player is None else [(one.height, one.width) for one in self._player.boards]
-        return not sizes or board.state.board.shape in sizes
-
-    def _leave(self) -> None:
-        if self._player is not None:
-            self._player.close()
 
 
 def _size(text: str) -> int:
