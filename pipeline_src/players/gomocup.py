@@ -553,8 +553,12 @@ class Session(Conversation):
 
     def finish(self, seconds: float) -> None:
         """See `session.Conversation.finish`."""
-        self._thread.submit(lambda: self._player and self._player.close())
+        self._thread.submit(self._leave)
         super().finish(seconds)
+
+    def _leave(self) -> None:
+        if self._player is not None:
+            self._player.close()
 
     def _listed(self, line: str, name: str, begin: float) -> bool:
         """Handle a line within BOARD ... DONE; return False for a command that breaks it off."""
@@ -622,9 +626,7 @@ class Session(Conversation):
         board = Board.empty(height, width, RULES.get(self._settings.rule, RULES[0]))
         player = self._seat(self._text, board.start)
         player.new_game()
-        sizes = [(one.height, one.width) for one in player.boards] or [
-            (height, width)
-        ]  # without a model it plays on all
+        sizes = [(one.height, one.width) for one in player.boards] or [(height, width)]  # of its models, or all
         refusal = self._refusal(board)
         if refusal and (height, width) not in sizes:  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
