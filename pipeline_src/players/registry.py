@@ -1,10 +1,10 @@
 """`make_player` makes the player that a text names; `listed` lists all of them with their options.
 
-``PLAYERS`` of this package and of each system maps games to names to makers. A maker is a text ``module:function``, so
-that a player imports only what it needs, and a search player does not import torch. A game that is not listed here has
-its makers by name in ``PLAYERS`` of the module ``players.<game>``. A name may have an option after a colon,
-``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the first one whose option is in the player's
-text is used.
+``PLAYERS`` of this package and of each system maps games to names to makers. A maker is a text ``module:name`` of a
+function or class that takes the player's options, so that a player imports only what it needs, and a search player does
+not import torch. A game that is not listed here has its makers by name in ``PLAYERS`` of the module ``players.<game>``.
+A name may have an option after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the
+first one whose option is in the player's text is used.
 """
 
 import importlib
@@ -51,7 +51,7 @@ def _systems() -> list[str]:
 
 
 def maker_of(game: str, text: PlayerText) -> str:
-    """Return the place of a player's maker, ``module:function``.
+    """Return the place of a player's maker, ``module:name``.
 
     Raises:
         ZugwerkError: the game has no player of this name; the message lists its players.
@@ -64,7 +64,7 @@ def maker_of(game: str, text: PlayerText) -> str:
 
 
 def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:
-    """Return the function at ``module:function``, and the class of the options that it takes."""
+    """Return the function or class at ``module:name``, and the class of the options that it takes."""
     module, _, name = where.partition(":")
     maker = getattr(importlib.import_module(module), name)
     (parameter,) = inspect.signature(maker).parameters.values()
