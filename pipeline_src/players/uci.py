@@ -386,8 +386,8 @@ class Session(Conversation):
     def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
         """See `session.Conversation`."""
         super().__init__(game, player, write, seed)
-        start = self._rules.initial_state()
-        self._placed = Placed(start, start)
+        self._start = self._rules.initial_state()
+        self._placed = Placed(self._start, self._start)
         self._rejected = ""
         self._hash_mib: int | None = None
         self._waiting: threading.Thread | None = None
@@ -486,13 +486,14 @@ class Session(Conversation):
         self._rejected = "the last position could not be read: send another one"
         with plainly():
             self._placed = read_position(self._rules, words)
-        self._rejected = ""
+            over = self._rules.winner(self._placed.state) is not None
+        self._rejected = "the game is over" if over else ""
 
     def _go(self, words: list[str]) -> None:
         received = time.perf_counter()
         self._stop([])
         go = read_go(words)
-        if not self._rejected:
+        if go.moves and not self._rejected:
             with plainly():
                 go.read_moves(self._rules, self._placed.state)
         for complaint in go.complaints:
@@ -526,7 +527,7 @@ class Session(Conversation):
         return f"level:elo={self._elo}" if self._limited else self._text
 
     def _make(self) -> Player:
-        return self._seat(self._playing, self._rules.initial_state())
+        return self._seat(self._playing, self._start)
 
     def _prepare(self) -> None:
         with suppress(ZugwerkError):
@@ -550,7 +551,7 @@ class Session(Conversation):
         """Answer if the player, or its error, is there within that time; return whether it was."""
         try:
             self._make()
-            if not self._ready(self._rules.initial_state(), milliseconds):
+            if not self._ready(self._start, milliseconds):
                 return False
         except ZugwerkError as error:
             self._complain(str(error))
@@ -566,7 +567,7 @@ class Session(Conversation):
         if self._limited:
             build_player(self._game, text).close()  # plays once its strength is no longer limited
         else:
-            self._seat(text, self._rules.initial_state())
+            self._seat(text, self._start)
         self._text = text
 
     def _limit_strength(self, limited: bool, elo: int) -> None:
@@ -600,10 +601,6 @@ class Session(Conversation):
 
     def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
         rules, state, only = self._rules, placed.state, go.actions
-        with plainly():
-            if rules.winner(state) is not None:
-                self._complain("the game is over")
-                return "(none)"
         player = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
