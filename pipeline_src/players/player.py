@@ -327,6 +327,9 @@ class RefusalError(PlayerError):
     """
 
 
+RATES = ("zero", "mcts", "puct", "nets")  # Players with values from -1 to 1, mean results; those of others are points
+
+
 def by_results(text: str) -> bool:
-    """Whether the values of a player's searches, given its text, are mean results from -1 to 1, and not points."""
-    return PlayerText.parse(text).name in ("zero", "mcts", "puct", "nets")
+    """Whether the values of a player's searches, given its text, are mean results from -1 to 1."""
+    return PlayerText.parse(text).name in RATES
