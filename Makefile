@@ -100,7 +100,7 @@ measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/m
 	$(BIN)/python -m bench.strength.search_depth
 
 measure-reliability: $(STAMP)  ## Give 12,000 hostile texts to the readers for docs/measured/reliability.json.
-	$(BIN)/python -m bench.reliability.hostile
+	$(BIN)/python -m bench.hostile
 
 audit: $(STAMP)  ## Check requirements.lock against the advisory database; needs the network.
 	$(BIN)/python -m pip check

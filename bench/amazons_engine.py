@@ -1,6 +1,9 @@
-"""Evaluation and turn generation of the Amazons engine, against plain C++ that processes one position at a time."""
+"""Evaluation and turn generation of the Amazons engine, against plain C++ that processes one position at a time.
 
-import subprocess
+``amazons_perft2_ms`` is perft(2) from the start with every turn of the last ply generated and stored, against C++ with
+a mailbox; ``amazons_perft2_counted_ms`` counts the last ply, as `zugwerk amazons perft` does.
+"""
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,15 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import Row, compiled, row, seconds
+from bench.measure import Row, compiled, medians, row, seconds
 from pipeline_src.games import amazons
-from pipeline_src.games.amazons import AmazonsState, write_turns
+from pipeline_src.games.amazons import AmazonsState, perft, write_turns
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, evaluate_words, make_evaluator, rank_all
 from pipeline_src.search.amazons.terms import amazon_squares, empty_squares
 
 GAMES = 40
 REPEATS = 15
+PERFT_2 = 4_307_152
 PLIES = range(0, 60, 2)  # Plies after which positions are taken, from games played one ply deep after four random plies
 
 
@@ -86,6 +90,22 @@ def children(states: list[AmazonsState]) -> list[AmazonsState]:
     return [child for child in found if amazons.winner(child) is None]
 
 
+@njit(cache=True)
+def perft2_stored(
+    state: AmazonsState, scratch: npt.NDArray[np.int32], first: npt.NDArray[np.int32], last: npt.NDArray[np.int32]
+) -> int:
+    """Return perft(2), with the last ply generated and stored too."""
+    squares, total = state.board.size, 0
+    for i in range(write_turns(state, scratch, first)):
+        turn = first[i]
+        start, to, arrow = turn // (squares * squares), turn // squares % squares, turn % squares
+        amazons.move_amazon(state, start, to)
+        amazons.shoot(state, arrow)
+        total += write_turns(state, scratch, last)
+        amazons.take_back(state, start, to, arrow)
+    return total
+
+
 def measure() -> list[Row]:
     """Rates a second, the best of `REPEATS` passes in turns with the C++, whose sums must be the same."""
     parents = positions()
@@ -117,7 +137,7 @@ def measure() -> list[Row]:
         "amazons_one_ply_per_s": (lambda: one_ply()[0], evaluated),
     }
     best, theirs = dict.fromkeys(ours, 0.0), dict.fromkeys(ours, 0.0)
-    with compiled(Path(__file__).with_suffix(".cpp")) as (program, folder):
+    with compiled("amazons_engine") as (program, folder):
         files = [folder / "batch", folder / "few"]
         for path, data in zip(files, (words, few_words), strict=True):
             path.write_bytes(data.astype("<u8").tobytes())
@@ -129,17 +149,16 @@ def measure() -> list[Row]:
                     theirs[name] = max(theirs[name], rate)
                     expected = float(ours[name][0]())
                     assert abs(total - expected) <= 1e-6 * max(1e3, abs(expected)), (name, total, expected)
-    label = "C++ -O3, bitboards, one at a time" if program else None
-    return [row(name, best[name], theirs[name] if program else None, label, "1/s") for name in ours]
+    label = "C++ -O3, bitboards, one at a time"
+    return [row(name, best[name], theirs[name] or None, label, "1/s") for name in ours] + _perft()
 
 
-def _reference(program: str, files: list[Path], batch: int, evaluated: int) -> dict[str, tuple[float, float]]:
+def _reference(
+    program: Callable[..., str], files: list[Path], batch: int, evaluated: int
+) -> dict[str, tuple[float, float]]:
     """Return rate and sum of the C++ by name."""
-    lines = []
-    for path in files:
-        command = [program, str(path), "0.2", "1"]
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        lines.append([tuple(map(float, line.split())) for line in out.splitlines()])
+    outs = [program(path, 0.2, 1).splitlines() for path in files]
+    lines = [[tuple(map(float, line.split())) for line in out] for out in outs]
     (plain, mobile), (_, _, generation, one_ply) = lines[0][:2], lines[1]
     return {
         "amazons_evaluation_per_s": (batch / plain[0], plain[1]),
@@ -147,3 +166,23 @@ def _reference(program: str, files: list[Path], batch: int, evaluated: int) -> d
         "amazons_generation_per_s": (evaluated / generation[0], generation[1]),
         "amazons_one_ply_per_s": (evaluated / one_ply[0], one_ply[1]),
     }
+
+
+def _perft() -> list[Row]:
+    state = amazons.initial_state()
+    scratch, first = amazons.buffers(state)
+    last = np.empty_like(first)
+    assert perft2_stored(state, scratch, first, last) == perft(state, 2) == PERFT_2
+    with compiled("amazons_perft") as (program, _):
+
+        def cpp() -> float:
+            assert program is not None
+            nodes, ms = program(15).split()
+            assert int(nodes) == PERFT_2
+            return float(ms)
+
+        theirs = cpp if program else None
+        stored = medians(lambda: 1e3 * seconds(lambda: perft2_stored(state, scratch, first, last)), theirs, 9)
+        counted = medians(lambda: 1e3 * seconds(lambda: perft(state, 2)), theirs, 9)
+    found = {"amazons_perft2_ms": stored, "amazons_perft2_counted_ms": counted}
+    return [row(name, *times, "C++ -O3, mailbox, stored", "ms") for name, times in found.items()]

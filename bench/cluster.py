@@ -47,9 +47,7 @@ class SelfPlay:
 def measure() -> list[Row]:
     """``selfplay_dask2_speedup``, seconds of two workers against one process."""
     if importlib.util.find_spec("distributed") is None:
-        return [
-            {"name": NAME, "ours": None, "reference": None, "ratio": None, "reference_name": "one process", "unit": "s"}
-        ]
+        return [row(NAME, None, None, None, "s")]
     from distributed import LocalCluster
 
     with (

@@ -13,7 +13,7 @@ from pipeline_src.systems.search_depth.params import DepthBalancing
 CALLS, ROWS = 200, 40_000
 
 
-def predict() -> tuple[float, float]:
+def predict() -> tuple[float, float | None]:
     """Return the microseconds of a choice, ours and with torch's forward pass."""
     import torch
 
@@ -41,7 +41,7 @@ def predict() -> tuple[float, float]:
     return found
 
 
-def smote() -> tuple[float, float]:
+def smote() -> tuple[float, float | None]:
     """Return the rows made a second, in blocks and on all rows."""
     from imblearn.over_sampling import SMOTE
 

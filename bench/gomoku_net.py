@@ -4,6 +4,9 @@
 ONNX Runtime on one thread. Ours plays 256 games in lock step, with root noise, sampled moves and tree reuse, as
 self-play does. The reference searches one position at a time and has three planes in place of eleven, which cost it
 less; it is null if open_spiel is not installed (``pip install -e '.[bench]'``).
+
+The line net, with one thread too, is compared with that net of three convolutions, 64 positions at a time: positions a
+second, and simulations a second of self-play with the same openings and noise. Both have random weights.
 """
 
 import importlib.util
@@ -16,13 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import Row, row
+from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import initial_state
+from pipeline_src.games.kernels import stack
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.evaluator import Synchronous, ZeroEvaluator, plane_count
+from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, Synchronous, ZeroEvaluator, plane_count
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64
+REPEATS = 5
 WARM = 2  # Simulations before the measurement
 SLICE = 60  # Our simulations between two searches of the reference, so that noise of the machine falls on both
 Planes = npt.NDArray[np.float32]
@@ -147,8 +153,38 @@ def seconds(function: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
+def line_evaluator() -> LineEvaluator:
+    """Return a line net with random heads."""
+    import torch
+
+    from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet, tabulate
+
+    torch.manual_seed(0)
+    net = LinesNet(LinesConfig(height=SIZE, width=SIZE))
+    torch.nn.init.normal_(net.policy.weight)
+    torch.nn.init.normal_(net.value.weight, std=0.1)
+    return LineEvaluator(tabulate(net))
+
+
+def positions(count: int) -> tuple[Any, Any, Any]:
+    """Return stacked positions of random games with their legal steps, as input of evaluators."""
+    rng, state = np.random.default_rng(0), gomoku.initial_state(SIZE)
+    states = stack(state, count)
+    steps, counts = np.zeros((count, SIZE * SIZE), np.int32), np.zeros(count, np.int32)
+    for b in range(count):
+        if gomoku.winner(state) is not None:
+            state = gomoku.initial_state(SIZE)
+        for whole, one in zip(states, state, strict=True):
+            whole[b] = one
+        legal = gomoku.legal_actions(state)
+        counts[b] = len(legal)
+        steps[b, : len(legal)] = legal
+        state = gomoku.play(state, int(rng.choice(legal)))
+    return states, steps, counts
+
+
 def measure() -> list[Row]:
-    """``gomoku_net_sims_per_s`` and ``gomoku_in_net_share``, the net's fraction of its loop."""
+    """Also ``gomoku_in_net_share``, the net's fraction of its loop; then the two rows of the line net."""
     games, search = SelfPlay(), opponent()
     if search is not None:
         search()
@@ -164,8 +200,43 @@ def measure() -> list[Row]:
     ours += seconds(games.end_move)
     rate = GAMES * (SIMULATIONS - WARM) / ours
     reference = searches * SIMULATIONS / theirs if searches else None
-    name = "OpenSpiel's Python MCTS, same net" if searches else None
+    name = "OpenSpiel's Python MCTS, same net"
     return [
         row("gomoku_net_sims_per_s", rate, reference, name, "simulations/s"),
         row("gomoku_in_net_share", games.net.seconds / ours, None, None, "fraction of loop time"),
+        *_lines(),
     ]
+
+
+def _lines() -> list[Row]:
+    """The best of each side in interleaved runs."""
+    ours = line_evaluator()
+    theirs = ZeroEvaluator(TimedNet(), POSITIONS, CHUNK)
+    asked = positions(CHUNK * 8)
+    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    for _ in range(REPEATS + 1):  # the first one compiles
+        times["ours"].append(seconds(lambda: [ours(*asked) for _ in range(8)]) / 8)
+        times["theirs"].append(seconds(partial(theirs, *asked)))
+    fast, slow = (len(asked[2]) / min(times[side][1:]) for side in ("ours", "theirs"))
+    return [
+        row("gomoku_lines_evals_per_s", fast, slow, "three convolutions in ONNX Runtime", "positions/s"),
+        _simulations(ours),
+    ]
+
+
+def _simulations(evaluator: LineEvaluator) -> Row:
+    games, reference = SelfPlay(evaluate=evaluator), SelfPlay(games=CHUNK)  # full batches for its net
+    spent = [0.0, 0.0]
+    for side, one in enumerate((games, reference)):
+        one.begin_move()
+        one.simulate(WARM)
+        spent[side] += seconds(one.begin_move)
+    for upto in range(SLICE, SIMULATIONS + 1, SLICE):
+        for side, one in enumerate((games, reference)):
+            spent[side] += seconds(partial(one.simulate, upto))
+    for side, one in enumerate((games, reference)):
+        spent[side] += seconds(one.end_move)
+    fast, slow = (
+        one.trees.count * (SIMULATIONS - WARM) / taken for one, taken in zip((games, reference), spent, strict=True)
+    )
+    return row("gomoku_lines_sims_per_s", fast, slow, "three convolutions in ONNX Runtime", "simulations/s")

@@ -1,8 +1,5 @@
 """Random games of Gomoku a second on 15x15, stones in a shuffled order until one side has won, against C++ -O3."""
 
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
@@ -47,18 +44,13 @@ def measure() -> list[Row]:
         return play_games(state, GAMES, np.array([SEED], np.uint64), order)
 
     expected = run()
-
-    def ours() -> float:
-        return GAMES / seconds(run)
-
-    with compiled(Path(__file__).with_suffix(".cpp")) as (program, _):
+    with compiled("gomoku_rules") as (program, _):
 
         def cpp() -> float:
-            words = [program or "", str(GAMES), str(SEED)]
-            out = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
-            assert (int(out[0]), int(out[1])) == expected
-            return GAMES / float(out[2])
+            assert program is not None
+            plies, draws, taken = program(GAMES, SEED).split()
+            assert (int(plies), int(draws)) == expected
+            return GAMES / float(taken)
 
-        rate, reference = medians(ours, cpp if program else ours, REPEATS)
-    name = "C++ -O3, the same games" if program else None
-    return [row("gomoku_random_games_per_s", rate, reference if program else None, name, "games/s")]
+        rates = medians(lambda: GAMES / seconds(run), cpp if program else None, REPEATS)
+    return [row("gomoku_random_games_per_s", *rates, "C++ -O3, the same games", "games/s")]

@@ -3,9 +3,7 @@
 The evaluator reads its answers from an array, so that the time is that of the tree.
 """
 
-import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,9 +62,8 @@ def play(trees: PuctTrees, answers: Answers) -> tuple[float, int]:
 def measure() -> list[Row]:
     """Simulations a second, the best of `REPEATS` runs taken in turns with the C++, whose visits must be the same."""
     simulations, rows = TREES * SIMULATIONS * MOVES, []
-    with compiled(Path(__file__).with_suffix(".cpp")) as (program, folder):
+    with compiled("gomoku_tree") as (program, folder):
         data = folder / "answers"
-        command = [program or "", str(data), *map(str, (ROWS, TREES, SIMULATIONS, MOVES, NODES, OPTIONS.c))]
         for name, spread in KINDS.items():
             answers = Answers(spread)
             data.write_bytes(answers.priors.tobytes() + answers.values.tobytes())
@@ -77,9 +74,9 @@ def measure() -> list[Row]:
                 seconds, total = play(trees, answers)
                 ours = min(ours, seconds)
                 if program:
-                    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-                    theirs = min(theirs, float(out[0]))
-                    assert int(out[1]) == total, "the C++ tree has other visits"
-            known, words = (simulations / theirs, "C++ -O3, the same tree") if program else (None, None)
-            rows.append(row(name, simulations / ours, known, words, "1/s"))
+                    taken, visits = program(data, ROWS, TREES, SIMULATIONS, MOVES, NODES, OPTIONS.c).split()
+                    theirs = min(theirs, float(taken))
+                    assert int(visits) == total, "the C++ tree has other visits"
+            known = simulations / theirs if program else None
+            rows.append(row(name, simulations / ours, known, "C++ -O3, the same tree", "1/s"))
     return rows

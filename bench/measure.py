@@ -26,23 +26,25 @@ def seconds(function: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def medians(ours: Callable[[], float], reference: Callable[[], float], repeats: int) -> tuple[float, float]:
+def medians(
+    ours: Callable[[], float], reference: Callable[[], float] | None, repeats: int
+) -> tuple[float, float | None]:
     """Return the median of each side's own figure over ``repeats`` interleaved calls, after a warm-up call of each."""
-    ours(), reference()
-    pairs = [(ours(), reference()) for _ in range(repeats)]
-    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
+    sides = (ours, reference) if reference else (ours,)
+    found = [[side() for side in sides] for _ in range(1 + repeats)][1:]
+    return statistics.median(one[0] for one in found), statistics.median(one[1] for one in found) if reference else None
 
 
 def row(name: str, ours: float | None, reference: float | None, reference_name: str | None, unit: str) -> Row:
     """Return one row of bench/results.json; the ratio is above 1 where ours is faster, for times and for rates."""
-    ratio = None
+    ratio, known = None, None if reference is None else reference_name
     if ours is not None and reference is not None:
         ratio = reference / ours if unit in LESS else ours / reference
     return {
         "name": name,
         "ours": ours,
         "reference": reference,
-        "reference_name": reference_name,
+        "reference_name": known,
         "ratio": ratio,
         "unit": unit,
     }
@@ -60,14 +62,23 @@ def environment(checkout: Path) -> dict[str, str]:
 
 
 @contextmanager
-def compiled(source: Path) -> Iterator[tuple[str | None, Path]]:
-    """Compile a C++ file for this processor; yield the program (None without a compiler) and a scratch folder."""
+def compiled(name: str) -> Iterator[tuple[Callable[..., str] | None, Path]]:
+    """Compile bench/NAME.cpp for this processor.
+
+    Yields a function that runs it with some words and returns its output, or None without a compiler, and a scratch
+    folder.
+    """
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    with tempfile.TemporaryDirectory() as name:
-        program = str(Path(name) / "program") if compiler else None
-        if compiler and program:
-            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, str(source)], check=True)
-        yield program, Path(name)
+    with tempfile.TemporaryDirectory() as folder:
+        program, source = Path(folder) / "program", Path(__file__).with_name(f"{name}.cpp")
+
+        def run(*words: object) -> str:
+            command = [str(program), *map(str, words)]
+            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+        if compiler:
+            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, source], check=True)
+        yield run if compiler else None, Path(folder)
 
 
 def committed(folder: Path) -> list[Row]:

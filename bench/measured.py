@@ -1,17 +1,25 @@
 """Committed measurements: the origin of a figure, and the files of docs/measured, which are filled step by step."""
 
 import argparse
+import contextlib
 import datetime
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pipeline_src.arena.result import Match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
+from pipeline_src.games.game import get_game
+from pipeline_src.players.player import Position
+from pipeline_src.players.process import EnginePlayer
+from pipeline_src.players.registry import make_player
 from pipeline_src.report.figures import processor
 
 
@@ -68,3 +76,69 @@ def line(match: Match) -> str:
     score, standing = match.score, match.standing
     wins_draws_losses = f"{standing.wins}-{standing.draws}-{standing.losses}"
     return f"{match.a} against {match.b}: {wins_draws_losses}, {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
+
+
+def late_moves(game: str, protocol: str, command: str, turn_ms: int, moves: int, size: int) -> dict[str, Any]:
+    """Count the answers of an engine that come later than the time of a turn, read as a manager reads them.
+
+    The other side plays at random, and a finished game is followed by another one until there are enough moves. The
+    machine should be quiet otherwise.
+
+    Args:
+        game: amazons or gomoku.
+        protocol: ``uci``, or ``brain`` for Gomocup's.
+        command: command line of the engine.
+        turn_ms: milliseconds of a turn; an answer that is read later is late.
+        moves: number of moves.
+        size: side of the board.
+
+    Raises:
+        PlayerError: the engine ended, hung or made an illegal move.
+    """
+    rules, rng, times = get_game(game), np.random.default_rng(0), list[float]()
+    player = make_player(game, f"{protocol}:{command},movetime={turn_ms}")
+    assert isinstance(player, EnginePlayer)
+    start = rules.initial_state(size)
+    try:
+        while len(times) < moves:
+            state, actions = start, tuple[int, ...]()
+            player.new_game()
+            player.ready(start)
+            while rules.winner(state) is None and len(times) < moves:
+                position = Position(state, rng, start, actions)
+                began = time.perf_counter()
+                (action,) = player.choose([position])
+                times.append(1000 * (time.perf_counter() - began))
+                state, actions = rules.play(state, action), (*actions, action)
+                if rules.winner(state) is None:
+                    action = int(rng.choice(rules.legal_actions(state)))
+                    state, actions = rules.play(state, action), (*actions, action)
+        memory = _most_memory_mib(player)
+    finally:
+        player.close()
+    late = int((np.array(times) > turn_ms).sum())
+    return count(late, len(times)) | {
+        "turn_ms": turn_ms,
+        "median_ms": float(np.median(times)),
+        "p99_ms": float(np.percentile(times, 99)),
+        "longest_ms": max(times),
+        "most_memory_mib": memory,
+    }
+
+
+@contextlib.contextmanager
+def busy_process() -> Iterator[None]:
+    """Run a process that never rests during the block."""
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _most_memory_mib(player: EnginePlayer) -> float | None:
+    """Return the peak resident memory of the engine's process; None without /proc."""
+    assert player._process is not None
+    status = Path(f"/proc/{player._process.pid}/status")
+    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024 if status.exists() else None

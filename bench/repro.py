@@ -25,8 +25,7 @@ PLAIN = "dvc repro, one stage at a time"
 
 def measure() -> list[Row]:
     """``repro_smoke_s`` and ``repro_laptop_s``, which are measured by this module's own command."""
-    empty = {"ours": None, "reference": None, "ratio": None, "reference_name": PLAIN, "unit": "s"}
-    return [{"name": name, **empty} for name in ROWS.values()]
+    return [row(name, None, None, None, "s") for name in ROWS.values()]
 
 
 def run(profile: str, *command: str) -> float:
@@ -61,7 +60,7 @@ def main() -> None:
     options = parser.parse_args()
     ours = run(options.profile, "pipeline_src.cli", "repro")
     plain = None if options.alone else run(options.profile, "dvc", "repro")
-    made = row(ROWS[options.profile], ours, plain, PLAIN if plain else None, "s")
+    made = row(ROWS[options.profile], ours, plain, PLAIN, "s")
     results = FOLDER / "results.json"
     others = [one for one in read_json(results) if one["name"] != made["name"]]
     write(results, [*others, made])

@@ -32,7 +32,7 @@ def check_kill(monkeypatch, run):
 
     Only the tasks that are missing may run in the second part.
     """
-    add = Journal.add_all
+    add = Journal.add
 
     def kept(most=None, seed=None):
         """Run; return the keys of the tasks that finished, and what was written."""
@@ -45,7 +45,7 @@ def check_kill(monkeypatch, run):
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Journal, "add_all", note)
+            patch.setattr(Journal, "add", note)
             if seed is not None:
                 split_at_random(patch, seed, UNIT)
             if most is None:

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from bench.reliability.hostile_texts import hostile, oversized, tars
+
 from bench.measured import about, count, known
 from bench.reliability.hostile_readers import READERS, Found
-from bench.reliability.hostile_texts import hostile, oversized, tars
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.records.go_games import parse_sgf, write_sgf

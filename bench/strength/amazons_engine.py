@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from bench.measured import about, chosen, count, known, line, match_options
-from bench.strength.brain_clock import busy_process, late_moves
+from bench.measured import about, busy_process, chosen, count, known, late_moves, line, match_options
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, journal_of, pairs_of, run_match
 from pipeline_src.arena.result import Match

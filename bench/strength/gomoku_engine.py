@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.measured import about, chosen, known, match_options
-from bench.strength.brain_clock import busy_process, late_moves
+from bench.measured import about, busy_process, chosen, known, late_moves, match_options
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match

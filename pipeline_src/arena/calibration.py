@@ -17,19 +17,12 @@ import numpy.typing as npt
 
 from pipeline_src import streams
 from pipeline_src.arena import runner
+from pipeline_src.arena import score as scores
 from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board, play_fixtures
-from pipeline_src.arena.score import (
-    CalibrationBin,
-    CalibrationParams,
-    Score,
-    calibration_rows,
-    clustered_mean,
-    clustered_rate,
-    reliability,
-)
+from pipeline_src.arena.score import CalibrationBin, CalibrationParams, Score, clustered_mean, clustered_rate
 from pipeline_src.files import write_json, write_table
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
@@ -71,9 +64,8 @@ class Calibration:
         if abs(self.bias.value) > MOST_BIAS:
             found.append(f"it predicts {self.predicted:.3f} for the side to move, which scored {self.scored.value:.3f}")
         if abs(sum(self.start) - 1) > MOST_AT_START:
-            found.append(
-                "at the start the two sides' win rates are {:.3f} and {:.3f}, not 1 together".format(*self.start)
-            )
+            first, second = self.start
+            found.append(f"at the start the two sides' win rates are {first:.3f} and {second:.3f}, not 1 together")
         return found
 
     def as_metrics(self) -> dict[str, Any]:
@@ -88,22 +80,11 @@ class Calibration:
 
 
 def measure_calibration(
-    board: Board,
-    model: Path,
-    params: CalibrationParams,
-    seed: int,
-    parallel: Parallel,
-    journal: Journal | None = None,
+    board: Board, model: Path, params: CalibrationParams, seed: int, parallel: Parallel, journal: Journal | None = None
 ) -> Calibration:
     """Let the search with a net play against itself, once from the start and once from each random opening.
 
-    Args:
-        board: board and rules of the net.
-        model: file of the net.
-        params: number of games and of simulations.
-        seed: games depend on nothing else.
-        parallel: workers for the games.
-        journal: keeps finished games.
+    The games depend on the net, the params and the ``seed``; a ``journal`` keeps those that are finished.
 
     Raises:
         ZugwerkError: no such model, or it plays on another board.
@@ -115,22 +96,18 @@ def measure_calibration(
     turns = [(*turn, number) for number, game in enumerate(played) for turn in first_half(board, game)]
     states, points, numbers = zip(*turns, strict=True)
     player: Any = runner.player(board.game, text)  # both searches have their `Puct`
-    win_rates = net_win_rates(player.puct.evaluate_batch, states)
-    return calibrate(win_rates, np.array(points), np.array(numbers))
+    return calibrate(net_win_rates(player.puct.evaluate_batch, states), np.array(points), np.array(numbers))
 
 
 def calibration_stage(board: Board, model: Path, reports: Path, module: str, parallel: Parallel) -> None:
     """Measure by the params of the checkout and write ``calibration.json`` and ``.csv`` into the folder ``reports``.
 
-    ``module`` is the stage's, whose code the finished games depend on.
-
-    Raises:
-        ZugwerkError: as `measure_calibration`, or bad params.
+    ``module`` is the stage's, whose code the finished games depend on. Errors are those of `measure_calibration`.
     """
     params, work = load(CalibrationParams, "calibration"), Path("work") / f"{reports.name}_calibration"
     with stage_journal(work, module, {}) as journal:
         found = measure_calibration(board, model, params, load_value(int, "seed"), parallel, journal)
-    write_table(reports / "calibration.csv", calibration_rows(found.bins))
+    write_table(reports / "calibration.csv", scores.calibration_rows(found.bins))
     write_json(reports / "calibration.json", found.as_metrics())
     shutil.rmtree(work)
 
@@ -157,7 +134,7 @@ def calibrate(win_rates: Floats, points: Floats, games: npt.NDArray[np.integer])
         brier=clustered_mean((win_rates - points) ** 2, games),
         bias=clustered_mean(win_rates - points, games),
         start=(float(win_rates[0]), float(win_rates[1])),
-        bins=tuple(reliability(win_rates, points, games)),
+        bins=tuple(scores.reliability(win_rates, points, games)),
     )
 
 

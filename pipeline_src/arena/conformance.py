@@ -46,23 +46,16 @@ class Examiner:
     """Checks for engines of both protocols. The examiner of a protocol adds its own."""
 
     game: str
-    player: str
-    """Name of the player that speaks the protocol."""
-    setting: str
-    """Option of that player for the settings that the engine gets: ``option`` or ``info``."""
+    player: str  # Name of the player that speaks the protocol
+    setting: str  # Option of that player for the settings that the engine gets: `option` or `info`
     farewell: str
-    pause_ms = 0.0
-    """Pause between a line of the engine and the next command, as in matches."""
-    boards: Sequence[tuple[int, str | None]]
-    """Boards to try, as (size, variant). The engine must play on the first."""
+    pause_ms = 0.0  # Pause between a line of the engine and the next command, as in matches
+    boards: Sequence[tuple[int, str | None]]  # Boards to try, as (size, variant); it must play on the first
 
     def __init__(self, command: str, limits_ms: Sequence[float] = LIMITS_MS, start_ms: float = 300_000.0) -> None:
-        """Read the program to examine.
+        """Read the command line and options of a program, as in a player's text: ``./engine,option.Threads=1``.
 
-        Args:
-            command: command line and options, as in a player's text: ``./engine --quiet,option.Threads=1``.
-            limits_ms: limits of a move to check, in milliseconds.
-            start_ms: milliseconds that the engine has to become ready.
+        Moves are checked under each limit; to become ready the engine has ``start_ms``.
 
         Raises:
             ZugwerkError: the text has no command, or an option that the player of this protocol does not have.
@@ -175,12 +168,7 @@ class Examiner:
         return self._await(process, line, lambda answer: begins(answer, wanted), wanted, seconds)
 
     def _await(
-        self,
-        process: EngineProcess,
-        line: str,
-        is_wanted: Callable[[str], bool],
-        what: str,
-        seconds: float = ANSWER_S,
+        self, process: EngineProcess, line: str, is_wanted: Callable[[str], bool], what: str, seconds: float = ANSWER_S
     ) -> str:
         """Return the first answer that is wanted."""
         self._tell(process, line)
@@ -346,12 +334,9 @@ class UciExaminer(Examiner):
 
     def _greet(self, process: EngineProcess) -> None:
         self._ask(process, "uci", "uciok", self.start_ms / 1000)
-        self._set_options(process)
-        self._ask(process, "isready", "readyok", self.start_ms / 1000)
-
-    def _set_options(self, process: EngineProcess) -> None:
         for name, value in self.settings.items():
             process.send(f"setoption name {name} value {value}")
+        self._ask(process, "isready", "readyok", self.start_ms / 1000)
 
     def goes(self, row: Go) -> Outcome:
         """Check when a move comes, and which, after the commands of a row of `GO`."""

@@ -13,8 +13,6 @@ from pipeline_src.players.player import ErrorKind, Player, PlayerError, Position
 from pipeline_src.records.record import Winner
 from pipeline_src.search.limits import Clock
 
-# Clocks: `TimeControl` for a match, `GameClock` for one game under way.
-
 
 @dataclass(frozen=True)
 class TimeControl:
@@ -39,10 +37,8 @@ class GameClock:
     ) -> None:
         """Start both clocks. Pairs are of the first and of the second side.
 
-        Args:
-            control: time control of the game.
-            limits_ms: the players' own limits for a move.
-            first_ms: time by which the first move may exceed them.
+        ``limits_ms`` are the players' own limits for a move, ``first_ms`` the time by which the first move may exceed
+        them.
         """
         self.control, self.limits_ms, self._first_ms = control, limits_ms, [*first_ms]
         self.left_ms = None if control.clock_ms is None else [control.clock_ms] * 2
@@ -136,21 +132,11 @@ class OpenGame:
     """A game under way."""
 
     def __init__(
-        self,
-        rules: Game,
-        start: Any,
-        fixture: Fixture,
-        players: tuple[Player, Player],
-        clock: GameClock | None = None,
+        self, rules: Game, start: Any, fixture: Fixture, players: tuple[Player, Player], clock: GameClock | None = None
     ) -> None:
-        """Play the opening.
+        """Play the opening of the fixture from ``start``. The two players may play many games at once.
 
-        Args:
-            rules: rules of the game.
-            start: position before the opening.
-            fixture: everything else that decides the moves.
-            players: the first and the second player; a player may play many games at once.
-            clock: with a clock, moves are requested one by one; without, together with those of other games.
+        With a clock, moves are requested one by one; without, together with those of other games.
         """
         self.rules, self.start, self.fixture, self.players, self.clock = rules, start, fixture, players, clock
         self.rng = np.random.default_rng(fixture.seed)
@@ -181,11 +167,11 @@ class OpenGame:
             late = self.clock.spend(self.side, self.spent[-1])
         winner = SIDES[1 - self.side]
         if isinstance(answer, PlayerError):
-            self._forfeit(winner, answer.kind, str(answer))
+            self._end(winner, answer.kind, str(answer))
         elif late:
-            self._forfeit(winner, "time", late + self.players[self.side].last_words())
+            self._end(winner, "time", late + self.players[self.side].last_words())
         elif not self.rules.is_legal(self.state, answer.action):
-            self._forfeit(winner, "illegal", f"action {answer.action} is not legal")
+            self._end(winner, "illegal", f"action {answer.action} is not legal")
         else:
             self.actions.append(answer.action)
             self.state = self.rules.play(self.state, answer.action)
@@ -196,11 +182,8 @@ class OpenGame:
         if winner is not None:
             self._end(winner)
 
-    def _forfeit(self, winner: Winner, kind: ErrorKind, why: str) -> None:
-        self._end(winner, kind, f"move {len(self.actions) + 1}: {why}")
-
-    def _end(self, winner: Winner, ended: Ended = "board", detail: str = "") -> None:
-        lists = tuple(self.spent), tuple(self.notes)
+    def _end(self, winner: Winner, ended: Ended = "board", why: str = "") -> None:
+        detail, lists = f"move {len(self.actions) + 1}: {why}" if why else "", (tuple(self.spent), tuple(self.notes))
         self.played = PlayedGame(self.fixture, tuple(self.actions), winner, ended, detail, self.mover, *lists)
 
 

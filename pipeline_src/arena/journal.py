@@ -47,13 +47,10 @@ class Journal:
     """Results of tasks by key, kept in a file."""
 
     def __init__(self, path: Path, identity: Mapping[str, Any], *, resume: bool = True, replace: bool = False) -> None:
-        """Open the journal at ``path``, or begin one there.
+        """Open the journal at ``path``, or begin one there; its folder is made.
 
-        Args:
-            path: path of the file; its folder is made.
-            identity: everything that decides the results, besides the tasks' keys, as JSON data.
-            resume: False begins a new journal.
-            replace: whether to begin a new journal if the identity differs, which is otherwise an error.
+        The ``identity`` is everything that decides the results, besides the tasks' keys, as JSON data. A new journal is
+        begun without ``resume``, or with ``replace`` if the identity differs, which is otherwise an error.
 
         Raises:
             ZugwerkError: the journal belongs to another match, is damaged, or is in use by another process.
@@ -108,11 +105,7 @@ class Journal:
                 f"{self.path}: the journal of another match ({other} differs); choose another --out, or remove it"
             )
 
-    def add(self, key: str, value: Any) -> None:
-        """Write the result of a task, as `add_all` does."""
-        self.add_all({key: value})
-
-    def add_all(self, entries: Mapping[str, Any]) -> None:
+    def add(self, entries: Mapping[str, Any]) -> None:
         """Write results of tasks by key, as JSON data; they are on disk when this returns.
 
         Raises:
@@ -148,15 +141,10 @@ class Journal:
 
 
 def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Journal:
-    """Return the journal of a running stage. Entries of other code or of another identity are dropped.
+    """Return the journal of a running stage, given the full name of its module; for the identity see `Journal`.
 
-    Args:
-        folder: folder of the file, ignored by git and DVC; the stage removes it at its end.
-        module: full name of the stage's module.
-        identity: everything that decides the results, besides the code and the tasks' keys, as JSON data.
-
-    Raises:
-        ZugwerkError: as `Journal`.
+    Entries of other code or of another identity are dropped. The folder is ignored by git and DVC; the stage removes it
+    at its end.
     """
     code = {"module": module, "code": this_code().digest_of_all()}  # a player's text may name code anywhere
     return Journal(folder / "journal.jsonl", {**code, **identity}, replace=True)
@@ -181,7 +169,7 @@ def each_kept(
         return iter(run_tasks(function, list(tasks.values()), parallel, description, at_end, together))
     adapter, missing = TypeAdapter(kind), [key for key in tasks if key not in journal.entries]
     for some in run_in_batches(function, [tasks[key] for key in missing], parallel, description, at_end, together):
-        journal.add_all({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
+        journal.add({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
     return (adapter.validate_python(journal.entries[key]) for key in tasks)
 
 

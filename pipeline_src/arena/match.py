@@ -110,21 +110,15 @@ def run_match(
     resume: bool = True,
     on_pair: Callable[[Match], None] = nothing,
 ) -> Match:
-    """Play a match, or the rest of an interrupted one.
+    """Play a match, or the rest of an interrupted one, in pairs side by side. Timed games need a core each.
 
-    Args:
-        spec: the match.
-        out: Parquet file of the games, written at the end. Its journal (`journal_of`) stays next to it, so that another
-            call with the same match plays only the missing pairs. A folder (`engine_logs_of`) keeps the standard error
-            of engines. None keeps nothing.
-        parallel: workers that play pairs side by side. Timed games need a core each.
-        sprt: ends the match as soon as it is decided.
-        resume: False plays all pairs again.
-        on_pair: called with the match so far at the start and after each pair.
+    The games go to the Parquet file ``out`` at the end. Its journal (`journal_of`) stays next to it, so that another
+    call with the same match plays only the missing pairs; without ``resume`` all are played again. A folder
+    (`engine_logs_of`) keeps the standard error of engines. ``sprt`` ends the match as soon as it is decided;
+    ``on_pair`` is called with the match so far at the start and after each pair.
 
-    Returns:
-        The match. `Match.status` says whether all of it was played. Ctrl-C ends it with the finished pairs, and so does
-        a journal that cannot be written any more. `Match.unwritten` says whether a file is missing.
+    `Match.status` says whether all was played. Ctrl-C ends the match with the finished pairs, and so does a journal
+    that cannot be written any more. `Match.unwritten` says whether a file is missing.
 
     Raises:
         ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder,
@@ -186,25 +180,11 @@ def _play(
     write: Callable[[Path], None],
     step: int | None = None,
 ) -> Played:
-    """Play the pairs of one match or of many, side by side, and set their status.
+    """Play the pairs of one match or of many, the slots by their keys in the journal, and set their status.
 
-    A pair is in its match before the journal has it, so that an interrupt in between loses nothing.
-
-    Args:
-        found: the match, or the tournament.
-        board: board and rules.
-        slots: all pairs by their keys in the journal.
-        games: see ``out`` of `run_match`.
-        identity: see `Journal`.
-        parallel: see `run_match`.
-        resume: see `run_match`.
-        on_pair: see `run_match`.
-        write: writes the games that were played.
-        step: number of pairs of each match whose test is undecided that are played before the tests are looked at
-            again. With None, all pairs are begun, and a decision ends everything.
-
-    Raises:
-        ZugwerkError, OSError: as `run_match`.
+    A pair is in its match before the journal has it, so that an interrupt in between loses nothing. With ``step``, so
+    many pairs of each match whose test is undecided are played before the tests are looked at again; else all pairs are
+    begun, and a decision ends everything. For the others, and the errors, see `run_match`.
     """
     board = replace(board, logs="" if games is None else str(engine_logs_of(games).resolve()))
     board.check(game for slot in slots.values() for game in slot.fixtures)
@@ -231,7 +211,7 @@ def _play(
                         match, number, _ = some[missing[index]]
                         match.pairs[number] = _pair(rows)
                         if journal is not None:
-                            journal.add(missing[index], rows)
+                            journal.add({missing[index]: rows})
                         on_pair(found)
                         if step is None and match.decided:
                             break
@@ -368,9 +348,6 @@ def _is_moves(game: Game, text: str, state: Any) -> bool:
         return False
 
 
-# Tournaments.
-
-
 ROUND = 4
 """Pairs of each meeting per round of a sequential test. The number is fixed: workers change no game that is played."""
 
@@ -476,10 +453,10 @@ def read_tournament(path: Path) -> Tournament:
 
 
 class NamedGame(NamedTuple):
-    """A game of a tournament."""
+    """A game of a tournament, numbered from 1 as in the archive, with the names of the first and the second player."""
 
-    number: int  # Number of the game, from 1, as in the archive
-    first: str  # Name of the player that moved first
+    number: int
+    first: str
     second: str
     played: PlayedGame
 
@@ -568,36 +545,24 @@ class Standings:
                 }
                 for name in self.ranking
             ],
-            "meetings": [_meeting(match) for match in self.matches.values()],
+            "meetings": [  # their forfeits are listed with all others, by their numbers in the archive
+                {key: value for key, value in match.as_json().items() if key != "forfeits"}
+                for match in self.matches.values()
+            ],
             "forfeits": self.forfeited,
         }
-
-
-def _meeting(match: Match) -> dict[str, Any]:
-    """Return the results of one meeting. Its forfeits are listed with all others, by their numbers in the archive."""
-    return {key: value for key, value in match.as_json().items() if key != "forfeits"}
 
 
 def run_tournament(
     tournament: Tournament,
     out: Path | None = None,
-    parallel: Parallel = Parallel(workers=1),  # noqa: B008 - frozen
+    parallel: Parallel = ALONE,
     resume: bool = True,
     on_pair: Callable[[Standings], None] = nothing,
 ) -> Standings:
-    """Play a tournament, or the games that are missing in its journal.
+    """Play a tournament, or the games that are missing in its journal; see `run_match`.
 
-    Args:
-        tournament: players, board, openings and limits.
-        out: folder for ``games.parquet``, ``games.txt``, ``results.json`` and the journal. With None, no file is
-            written.
-        parallel: setting of the workers that play pairs side by side.
-        resume: False replays the games in the journal.
-        on_pair: called with the standings at the start and after each pair.
-
-    Raises:
-        ZugwerkError: as `run_match`; ``out`` is a file.
-        OSError: as `run_match`.
+    The folder ``out`` gets ``games.parquet``, ``games.txt``, ``results.json`` and the journal.
     """
     if out is not None and out.exists() and not out.is_dir():
         raise ZugwerkError(f"{out} is a file; name a folder for the games and the results")

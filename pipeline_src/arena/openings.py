@@ -50,16 +50,10 @@ def draw_openings(
     form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """Return random openings, no two with the same ``form``; fewer if `ATTEMPTS` draws give no further one.
+    """Return openings as `random_openings` does, or fewer if `ATTEMPTS` draws give no further one.
 
-    Args:
-        game: rules of the game.
-        start: position before the openings.
-        count: number of openings.
-        plies: length of an opening.
-        seed: see `random_openings`.
-        form: key of an opening and the position after it; None rejects the opening.
-        among: actions to draw from, if they are legal; None is all.
+    No two have the same ``form``, the key of an opening and the position after it; None rejects the opening. Actions
+    are drawn from those legal ones that are ``among`` some; None is all.
     """
     if plies == 0:
         return [()] * count
@@ -105,10 +99,8 @@ def read_plies(text: str) -> int:
     return int(plies)
 
 
-# Balanced openings for matches: random plies, no two equal under the board's symmetries, and none decided already.
-#
-# In games such as Gomoku the first player wins most games. An opening compares two players only if both sides still
-# have a chance, and if it is played with both colours.
+# Balanced openings. In games such as Gomoku the first player wins most games. An opening compares two players only if
+# both sides still have a chance, and if it is played with both colours.
 
 
 LEVEL_AREA, LEVEL_JUDGE, LEVEL_BOUND = 9, "alphabeta:depth=2", 40.0
@@ -128,20 +120,10 @@ def balanced_openings(
 ) -> list[tuple[int, ...]]:
     """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
 
-    Opening i depends on ``seed`` and i alone, unless it is drawn again because an earlier one is equal under the eight
-    symmetries. With 0 plies, every opening is the start position.
-
-    Args:
-        game: name of the game.
-        start: the position before the openings, on a square board.
-        count: number of openings.
-        plies: length of an opening.
-        seed: random seed; the openings depend on nothing else.
-        judge: text of a player that searches and reports a value.
-        bound: largest value for either side that is accepted, in the unit of the judge's evaluation.
-        among: actions to draw from, if they are legal; None is all.
-        played: nodes per move of the games that the judge plays against itself from the opening. Each side has to win
-            one of them, because a value near 0 often hides a win just beyond the search depth.
+    As for `random_openings`, but an opening is also drawn again if an earlier one is equal under the eight symmetries,
+    or if the value to the ``judge``, a player that searches, is above ``bound``. With ``played``, nodes per move of
+    games that the judge plays against itself from the opening, each side has to win one of them: a value near 0 often
+    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.

@@ -106,9 +106,7 @@ class PersonGame:
         names = (PERSON, self.opponent) if self.side == 0 else (self.opponent, PERSON)
         height, width = self.start.board.shape
         winner: Any = self.winner
-        return GameRecord(
-            self.game, 1, "file", self.variant, height, width, tuple(self.actions), winner, False, names[0], names[1]
-        )
+        return GameRecord(self.game, 1, "file", self.variant, height, width, (*self.actions,), winner, False, *names)
 
     def save(self, path: Path) -> None:
         """Write the game as a Piskvorky record (``.psq``) or as an archive of one game (``.parquet``).
@@ -131,11 +129,7 @@ def suffixes(game: str) -> tuple[str, ...]:
 
 
 def check_suffix(game: str, path: Path) -> None:
-    """Raise an error for a file name without one of the suffixes of `suffixes`.
-
-    Raises:
-        ZugwerkError: the suffix is another one; the message lists the valid ones.
-    """
+    """Raise an error for a file name without one of the `suffixes`; it lists them."""
     if path.suffix not in suffixes(game):
         raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in suffixes(game))}")
 
@@ -166,15 +160,15 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
     return PersonGame(game, opponent, side, size, record.variant, list(record.actions))
 
 
-# A game as text in the style of PGN: tags in brackets, numbered moves, then the result.
-
-
 RESULTS = {"first": "1-0", "draw": "1/2-1/2", "second": "0-1", None: "*"}
 A_LINE = 10  # Move numbers per line
 
 
 def game_text(record: GameRecord) -> str:
-    """Return the text of a game, with an empty line at the end. The tag ``Forfeit`` has the reason of a forfeit."""
+    """Return a game in the style of PGN: tags, numbered moves, the result, an empty line.
+
+    The tag ``Forfeit`` has the reason of a forfeit.
+    """
     rules, result = get_game(record.game), RESULTS[record.winner]
     tags = {
         "Game": record.game,
@@ -189,9 +183,6 @@ def game_text(record: GameRecord) -> str:
     moves = [rules.format_move(action, record.height, record.width) for action in record.actions]
     words = [f"{i // 2 + 1}. {' '.join(moves[i : i + 2])}" for i in range(0, len(moves), 2)]
     lines = [" ".join(words[i : i + A_LINE]) for i in range(0, len(words), A_LINE)]
-    return "\n".join([*(f'[{key} "{_escaped(value)}"]' for key, value in tags.items()), "", *lines, result]) + "\n\n"
-
-
-def _escaped(text: str) -> str:
-    """Escape quotes as PGN does: the last lines of an engine may contain them."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"'})  # as PGN does: the last lines of an engine may contain quotes
+    said = [f'[{key} "{value.translate(escapes)}"]' for key, value in tags.items()]
+    return "\n".join([*said, "", *lines, result]) + "\n\n"

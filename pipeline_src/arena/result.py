@@ -30,8 +30,7 @@ STEPS = 200
 PRECISION = 1e-9  # Largest change in the last iteration, in Elo
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """Result of the games between two players."""
 
     a: str
@@ -69,10 +68,7 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
     >>> rate_players([Result("new", "old", points=7.5, games=10)], anchor="old")["new"].games
     10
 
-    Args:
-        results: results in any order; the same two players may occur several times.
-        anchor: name of the player with rating 0.
-        virtual: number of virtual draws of a player, on average.
+    The same two players may occur several times. A player has ``virtual`` virtual draws, on average.
 
     Raises:
         ZugwerkError: the anchor has no game, or a player is not connected to it by a chain of games.
@@ -81,8 +77,18 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
     names = list(dict.fromkeys(name for result in played for name in (result.a, result.b)))
     if anchor not in names:
         raise ZugwerkError(f"the anchor {anchor!r} has no games; ratings are relative to it")
-    points, games = _tables(played, names)
-    _check_linked(games, names, names.index(anchor))
+    points, games = np.zeros((2, len(names), len(names)))  # [N, N], of the row's player against the column's
+    for result in played:
+        a, b = names.index(result.a), names.index(result.b)
+        if a == b:
+            raise ZugwerkError(f"{result.a!r} cannot be rated by games against itself")
+        points[a, b] += result.points
+        points[b, a] += result.games - result.points
+        games[a, b] += result.games
+        games[b, a] += result.games
+    linked = np.linalg.matrix_power((games > 0) | np.eye(len(names), dtype=bool), len(names))[names.index(anchor)]
+    if lost := [repr(name) for name, is_linked in zip(names, linked, strict=True) if not is_linked]:
+        raise ZugwerkError(f"no chain of games links {', '.join(lost)} to the anchor {anchor!r}")
     own = games.sum(axis=1)
     ghosts = virtual * games * (1 / own[:, None] + 1 / own[None, :]) / 2
     elo, error = _maximise(points + ghosts / 2, games + ghosts, names.index(anchor))
@@ -90,32 +96,6 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
 
 
 Table = npt.NDArray[np.floating]
-
-
-def _tables(results: Sequence[Result], names: Sequence[str]) -> tuple[Table, Table]:
-    """Return two tables [N, N]: points of the row's player against the column's, and games between them."""
-    at = {name: i for i, name in enumerate(names)}
-    points, games = np.zeros((2, len(names), len(names)))
-    for result in results:
-        a, b = at[result.a], at[result.b]
-        if a == b:
-            raise ZugwerkError(f"{result.a!r} cannot be rated by games against itself")
-        points[a, b] += result.points
-        points[b, a] += result.games - result.points
-        games[a, b] += result.games
-        games[b, a] += result.games
-    return points, games
-
-
-def _check_linked(games: Table, names: Sequence[str], anchor: int) -> None:
-    reached, todo = {anchor}, [anchor]
-    while todo:
-        near = set(np.flatnonzero(games[todo.pop()]).tolist()) - reached
-        reached |= near
-        todo += near
-    lost = [name for i, name in enumerate(names) if i not in reached]
-    if lost:
-        raise ZugwerkError(f"no chain of games links {', '.join(map(repr, lost))} to the anchor {names[anchor]!r}")
 
 
 def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
@@ -203,8 +183,7 @@ class Sprt:
     def run(self, points: Iterable[float]) -> tuple[Verdict, float, int]:
         """Return (verdict, log-likelihood ratio, number of pairs) at the first pair that decides, or at the last pair.
 
-        Args:
-            points: points of each pair, 0 to 2, in the order of the pairs.
+        ``points`` are those of each pair, 0 to 2, in order.
         """
         counts, number, llr = [0] * len(PAIR_SCORES), 0, 0.0
         for point in points:
@@ -382,16 +361,16 @@ class Match:
         return tuple(counts[k] for k in range(5))
 
     def seated(self, player: int) -> list[tuple[PlayedGame, int]]:
-        """Yield all games, each with the side of ``a`` (0) or ``b`` (1)."""
+        """Return all games, each with the side of ``a`` (0) or ``b`` (1)."""
         return [(game, player ^ i % 2) for i, game in enumerate(self.games)]
 
     @property
     def forfeited(self) -> list[Forfeit]:
         """The games that were lost by forfeit, in order."""
-        numbered = [(2 * k + i, game) for k, pair in sorted(self.pairs.items()) for i, game in enumerate(pair)]
         return [
-            Forfeit(n + 1, (game.winner == "first") ^ n % 2, game.ended, game.detail)
-            for n, game in numbered
+            Forfeit(2 * k + i + 1, (game.winner == "first") ^ i, game.ended, game.detail)
+            for k, pair in sorted(self.pairs.items())
+            for i, game in enumerate(pair)
             if game.ended != "board"
         ]
 
@@ -402,10 +381,8 @@ class Match:
     @property
     def mute(self) -> int | None:
         """The player, 0 or 1, who lost by forfeit and made no legal move in time in any game; None if both moved."""
-        for player in (0, 1):
-            if self.forfeits(player) and not any(game.moves_by(side) for game, side in self.seated(player)):
-                return player
-        return None
+        mute = (k for k in (0, 1) if self.forfeits(k) and not any(game.moves_by(s) for game, s in self.seated(k)))
+        return next(mute, None)
 
     @property
     def no_result(self) -> str:
@@ -465,16 +442,13 @@ class Match:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but the games as JSON data. Infinite Elo differences and means without data are null."""
-        standing, (elo, low, high), test = self.standing, self.score.elo(), self.test
-        valid = not self.no_result
+        standing, test, valid = self.standing, self.test, not self.no_result
         found = finite(
             {
                 "a": self.a,
                 "b": self.b,
                 "status": self.status,
-                "wins": standing.wins,
-                "draws": standing.draws,
-                "losses": standing.losses,
+                **vars(standing),
                 "no_result": self.no_result or None,
                 "by_forfeit": self.by_forfeit or None,
                 "score": self.score.as_metrics() if valid else None,
@@ -484,9 +458,7 @@ class Match:
                 "sides": {name: self.side(player)._asdict() for player, name in enumerate("ab")},
                 "forfeits": [one._asdict() | {"player": "ab"[one.player]} for one in self.forfeited],
                 "sprt": None if test is None else test._asdict(),
-                "elo": elo if valid else None,
-                "elo_low": low if valid else None,
-                "elo_high": high if valid else None,
+                **dict(zip(("elo", "elo_low", "elo_high"), self.score.elo() if valid else (None,) * 3, strict=True)),
                 "games": standing.games,
             }
         )

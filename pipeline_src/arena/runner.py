@@ -30,25 +30,15 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import PARAMS_FILE
 from pipeline_src.records.record import GameRecord
 
-# The players of this process. Each is made once and reused.
-
-
 MOST = 16  # Largest number of players that are kept. The least recently used ones are dropped.
-_PLAYERS: dict[tuple[Any, ...], Player] = {}
+_PLAYERS: dict[tuple[Any, ...], Player] = {}  # Those of this process, each made once and reused
 
 
 def player(game: str, text: str, seat: int = 0) -> Player:
-    """Return the player that a text names. It may have played before, so call `Player.new_game`.
+    """Return the player that a text names, as `make_player`. It may have played before, so call `Player.new_game`.
 
-    A player is made again if one of its files has changed.
-
-    Args:
-        game: name of the game.
-        text: text of the player.
-        seat: number that distinguishes players with the same text, such as the two of a game.
-
-    Raises:
-        ZugwerkError: as `make_player`.
+    A player is made again if one of its files has changed. The ``seat`` distinguishes players with the same text, such
+    as the two of a game.
     """
     params = PARAMS_FILE.resolve()
     key = (game, text, seat, (params, *stamp(params)), *stamps_of(text))
@@ -163,20 +153,11 @@ class Board:
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
         """Return the record of a game. A forfeit is the ``event`` if none is given; an unnamed start is the variant."""
         fixture = played.fixture
+        variant = fixture.start or self.variant or get_game(self.game).VARIANTS[0]
         height, width = self.start(fixture.start).board.shape
-        return GameRecord(
-            game=self.game,
-            gid=gid,
-            source="engine",
-            variant=fixture.start or self.variant or get_game(self.game).VARIANTS[0],
-            height=height,
-            width=width,
-            actions=played.actions,
-            winner=played.winner,
-            first_name=fixture.first,
-            second_name=fixture.second,
-            event=played.forfeit if event is None else event,
-        )
+        event = played.forfeit if event is None else event
+        made = GameRecord(self.game, gid, "engine", variant, height, width, played.actions, played.winner)
+        return replace(made, first_name=fixture.first, second_name=fixture.second, event=event)
 
 
 def movetime(text: str, player: Player) -> float | None:
@@ -195,14 +176,10 @@ def swapped_pair(
 def play_fixtures(
     board: Board, fixtures: Sequence[Fixture], parallel: Parallel, journal: Journal | None = None
 ) -> list[PlayedGame]:
-    """Play the games and return them in order.
+    """Play the games and return them in order. Neighbouring games with the same player make its batches large.
 
-    Args:
-        board: board and rules.
-        fixtures: the games. Neighbouring games with the same player make its batches large.
-        parallel: workers for the games.
-        journal: keeps finished games, so that a call after a kill plays only the missing ones. Keys depend on the games
-            and on the bytes of the players' files, not on the code.
+    The journal keeps finished games, so that a call after a kill plays only the missing ones. Its keys depend on the
+    games and on the bytes of the players' files, not on the code.
 
     Raises:
         ZugwerkError: a player's text is malformed, or a player does not support this board.
@@ -211,9 +188,8 @@ def play_fixtures(
     keys = group_keys(board, [[one] for one in fixtures])
     tasks = {key: (one,) for key, one in zip(keys, fixtures, strict=True)}  # a game that is given twice is played once
     together = LOCK_STEP if board.control is None else 1
-    rows = each_kept(
-        partial(play_some, board), tasks, parallel, f"{len(tasks)} games", journal, rest, together=together
-    )
+    some, said = partial(play_some, board), f"{len(tasks)} games"
+    rows = each_kept(some, tasks, parallel, said, journal, rest, together=together)
     found = dict(zip(tasks, map(PlayedGame.from_json, rows), strict=True))
     return [found[key] for key in keys]
 
@@ -253,15 +229,9 @@ def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
 
 
 def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int]) -> list[Fixture]:
-    """Return the games of a match in colour-swapped pairs, each pair from its own random opening.
+    """Return the games of a match in colour-swapped pairs, each from its own random opening of so many plies.
 
-    Args:
-        board: board and rules.
-        a: text of player A, which has the first side in the first game of a pair.
-        b: text of player B.
-        pairs: number of openings; each gives two games.
-        opening_plies: number of random plies of an opening.
-        seed: random seed; the match depends on nothing else.
+    Player A has the first side in the first game of a pair. The match depends on the seed and on nothing else.
     """
     openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
     return [
@@ -282,9 +252,8 @@ def play_match(
     journal: Journal | None = None,
 ) -> Match:
     """Play the games of `swapped_pairs` as `play_fixtures` does; scores are reported for ``a``."""
-    return Match.of(
-        a, b, play_fixtures(board, swapped_pairs(board, a, b, pairs, opening_plies, seed), parallel, journal)
-    )
+    games = swapped_pairs(board, a, b, pairs, opening_plies, seed)
+    return Match.of(a, b, play_fixtures(board, games, parallel, journal))
 
 
 # Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
@@ -424,9 +393,7 @@ def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standi
     rows = []
     for name in names:
         total = Standing()
-        for other in names:
-            if other == name:
-                continue
+        for other in (one for one in names if one != name):
             found = standings[name, other] if (name, other) in standings else standings[other, name].swapped
             total += found
             rows.append((name, other, found))

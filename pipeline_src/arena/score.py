@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ class Score:
 
     def as_metrics(self) -> dict[str, float]:
         """Return the fields by name, as in metrics files."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+        return asdict(self)
 
 
 def rate(successes: float, n: int) -> Score:
@@ -47,11 +48,8 @@ def clustered_rate(hits: npt.ArrayLike, clusters: npt.ArrayLike) -> Score:
 
     The interval is Wilson's for the effective number of independent trials: n divided by Kish's design effect (Survey
     Sampling, 1965), which follows from the variance between clusters, and at most n. If all clusters are equal, the
-    variance is unknown, and each cluster counts as one trial.
-
-    Args:
-        hits: [T], each 0 to 1; a fraction is an expected hit, or half a point.
-        clusters: [T], the cluster of each trial, any integers.
+    variance is unknown, and each cluster counts as one trial. ``hits`` [T] are 0 to 1, where a fraction is an expected
+    hit or half a point; ``clusters`` [T] are any integers.
     """
     values = np.asarray(hits, dtype=np.float64)
     if values.size == 0:
@@ -69,11 +67,9 @@ def clustered_rate(hits: npt.ArrayLike, clusters: npt.ArrayLike) -> Score:
 
 
 def clustered_mean(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Score:
-    """Return a mean over samples in clusters, with a normal interval from the variance between clusters.
+    """Return a mean over samples [T] in clusters [T], with a normal interval from the variance between clusters.
 
-    Args:
-        values: [T], any numbers.
-        clusters: [T], the cluster of each, any integers. With a single cluster the interval is NaN.
+    With a single cluster the interval is NaN.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.size == 0:
@@ -124,18 +120,14 @@ def elo(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
-# The reliability curve: win rates that were predicted, by ranges, against those that were observed.
-
-
 BINS = 10  # Number of ranges of the reliability curve: predicted win rates from 0 to 0.1, and so on
 
 
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Turns with predicted win rates in one range."""
+class CalibrationBin(NamedTuple):
+    """Turns with predicted win rates in one range: their mean, and the win rate that was observed."""
 
-    predicted: float  # Mean of the predicted win rates
-    observed: Score  # Observed win rate
+    predicted: float
+    observed: Score
 
 
 def reliability(
@@ -154,14 +146,8 @@ def reliability(
 def calibration_rows(bins: Sequence[CalibrationBin]) -> list[Row]:
     """One row a bin: ``predicted``, ``observed``, its ``low`` and ``high``, ``turns``."""
     return [
-        {
-            "predicted": some.predicted,
-            "observed": some.observed.value,
-            "low": some.observed.low,
-            "high": some.observed.high,
-            "turns": some.observed.n,
-        }
-        for some in bins
+        {"predicted": one.predicted, "observed": rate.value, "low": rate.low, "high": rate.high, "turns": rate.n}
+        for one, rate in ((one, one.observed) for one in bins)
     ]
 
 

@@ -203,14 +203,20 @@ def uci(
     player: str | None = typer.Option(None, "--player", help="Player, e.g. alphabeta; setoption changes it."),
 ) -> None:
     """Run as a UCI engine on stdin and stdout; `quit` ends it."""
+    from pipeline_src.players.uci import DEFAULT_PLAYER, Session
+
+    _serve(lambda write: Session("amazons", player or DEFAULT_PLAYER, write))
+
+
+def _serve(begin: Any) -> None:
+    """Hold a conversation on stdin and stdout."""
     import os
     import sys
 
-    from pipeline_src.players.uci import DEFAULT_PLAYER, serve
+    from pipeline_src.players.session import converse
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        streams = sys.stdin.buffer, sys.stdout.buffer
-        serve("amazons", player or DEFAULT_PLAYER, *streams, deaf=lambda: os._exit(1))
+        converse(begin, sys.stdin.buffer, sys.stdout.buffer, lambda: os._exit(1))
     os._exit(0)  # at once, even if a search still runs in its thread
 
 
@@ -396,21 +402,9 @@ def brain(
     verbose: bool = typer.Option(False, "--verbose", help="Write the result of each search as a MESSAGE."),
 ) -> None:
     """Run as a Gomocup engine (Piskvork protocol) on stdin and stdout; `END` ends it."""
-    import os
-    import sys
-
     from pipeline_src.players.gomocup import Session
-    from pipeline_src.players.session import converse
 
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        converse(
-            lambda write: Session(player, write, seed, margin, verbose),
-            sys.stdin.buffer,
-            sys.stdout.buffer,
-            "ERROR line too long",
-            deaf=lambda: os._exit(1),
-        )
-    os._exit(0)  # at once, even if a search still runs in its thread
+    _serve(lambda write: Session(player, write, seed, margin, verbose))
 
 
 @gomoku_app.command(epilog="Example: zugwerk gomoku generations 12")

@@ -312,9 +312,9 @@ def players(
     from rich.table import Table
     from rich.text import Text
 
-    from pipeline_src.players import listing
+    from pipeline_src.players.registry import listed
 
-    found = listing.players(game)
+    found = listed(game)
     if as_json:
         rows = [one._asdict() | {"options": [option._asdict() for option in one.options]} for one in found]
         typer.echo(json.dumps(rows, indent=2))

@@ -460,7 +460,7 @@ def warm(game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [def
     """Compile the kernels of a game's players ahead, so that no first move waits for them."""
     from pipeline_src.games.game import GAMES
     from pipeline_src.parallel import Parallel, run_as_they_come
-    from pipeline_src.players.listing import warm as compile_all
+    from pipeline_src.players.registry import warm as compile_all
     from pipeline_src.project.schedule import cores
 
     tasks = [(name,) for name in (GAMES if game is None else (game,))]

@@ -1,13 +1,14 @@
-"""Players of the Amazons: uniformly random, one ply deep, alpha-beta and UCT."""
+"""Players of the Amazons: one ply deep, alpha-beta and UCT."""
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from pipeline_src.games.amazons import AmazonsState, buffers, legal_actions
+from pipeline_src.games.amazons import AmazonsState, buffers
 from pipeline_src.jit import Need
 from pipeline_src.players.player import Options, Player, Position
 from pipeline_src.players.searching import Limits, SearchPlayer
@@ -19,8 +20,6 @@ from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.amazons.evaluation import AmazonsEngine, AmazonsEvaluator, rank_all
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
 from pipeline_src.search.mcts.uct import Uct, UctOptions
-
-# The static evaluation of the Amazons, with the weights of params.yaml if the file has them.
 
 
 def amazons_engine() -> AmazonsEngine:
@@ -35,15 +34,8 @@ def amazons_engine() -> AmazonsEngine:
 
 
 def make_evaluator() -> AmazonsEvaluator:
-    """Return an evaluator for the functions of `search.evaluator`, for use in one thread.
-
-    Raises:
-        ZugwerkError: params.yaml is malformed.
-    """
+    """Return an evaluator for the functions of `search.evaluator`, for use in one thread; see `amazons_engine`."""
     return evaluation.make_evaluator(amazons_engine())
-
-
-# Endings that need no search, because counting gives the turn.
 
 
 class ClosingFirst:
@@ -77,12 +69,6 @@ class ClosingFirst:
         self.searcher.stop()
 
 
-class RandomOptions(Options):
-    """Uniformly random legal turns."""
-
-    EXAMPLE = "random"
-
-
 class OnePlyOptions(Options):
     """The turn with the best position by the static evaluation."""
 
@@ -92,20 +78,11 @@ class OnePlyOptions(Options):
     """Standard deviation, in squares, of normal noise added to the value of each turn."""
 
 
-class RandomPlayer(Player):
-    """Uniformly random legal turns."""
-
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`."""
-        return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
-
-
 class OnePlyPlayer(Player):
     """The turn with the best position by the static evaluation."""
 
-    def __init__(self, noise: float = 0.0) -> None:
-        """``noise`` is the standard deviation, in squares, of normal noise added to the value of each turn."""
-        self.noise, self.evaluator = noise, make_evaluator()
+    def __init__(self, options: OnePlyOptions) -> None:
+        self.noise, self.evaluator = options.noise, make_evaluator()
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`. Without noise the first of equal turns is taken, and nothing is random."""
@@ -122,25 +99,12 @@ class OnePlyPlayer(Player):
         return [Need(rank_all, (start, self.evaluator, np.empty(1, np.int32), np.empty(1, np.float32)))]
 
 
-def random_player(_: RandomOptions) -> RandomPlayer:
-    """The player ``random``."""
-    return RandomPlayer()
-
-
-def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
-    """The player ``one_ply``."""
-    return OnePlyPlayer(options.noise)
-
-
 def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[np.ndarray, np.ndarray]:
     """Return all legal turns, int32 [A], and their one-ply values to the side to move, float32 [A], in squares."""
     _, turns = buffers(state)
     values = np.empty(turns.size, np.float32)
     n = rank_all(state, evaluator, turns, values)
     return turns[:n], values[:n]
-
-
-# Alpha-beta.
 
 
 STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)  # Default options, chosen by matches (docs/experiments.md)
@@ -178,14 +142,10 @@ class EngineOptions(Options):
         static = amazons_engine()
         if self.weights is not None:
             static = static.model_copy(update={"weights": self.weights, "phases": ()})
-        selective = STANDARD if self.width != 0 else Search()
-        options = Search(
-            widths=tuple(widths),
-            table_mb=float(static.table_mb) if self.table_mb is None else self.table_mb,
-            breadth=selective.breadth if self.breadth is None else self.breadth,
-            inner_breadth=selective.inner_breadth if self.inner_breadth is None else self.inner_breadth,
-            futility=selective.futility if self.futility is None else self.futility,
-        )
+        names = ("table_mb", "breadth", "inner_breadth", "futility")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        standard: dict[str, Any] = {"widths": tuple(widths), "table_mb": float(static.table_mb)}
+        options = replace(STANDARD if self.width != 0 else Search(), **standard | given)
         return ClosingFirst(AlphaBeta(evaluation.make_evaluator(static), options))
 
 
@@ -197,15 +157,8 @@ class AlphaBetaOptions(EngineOptions, Limits):
 
 
 def amazons_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
-    """The player ``alphabeta`` of the Amazons.
-
-    Raises:
-        ZugwerkError: params.yaml is malformed.
-    """
+    """The player ``alphabeta`` of the Amazons; see `amazons_engine`."""
     return SearchPlayer(options.engine(), options.limit)
-
-
-# UCT with the static evaluation.
 
 
 UCT_STANDARD = UctOptions(c=1.0, prior=1.0, widen=2.0, breadth=16)
@@ -228,10 +181,6 @@ class UctPlayerOptions(Limits):
 
 
 def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:
-    """The player ``uct``.
-
-    Raises:
-        ZugwerkError: params.yaml is malformed.
-    """
+    """The player ``uct``; see `amazons_engine`."""
     chosen = UCT_STANDARD._replace(c=options.c, prior=options.prior)
     return SearchPlayer(ClosingFirst(Uct(make_evaluator(), chosen, options.tree)), options.limit)

@@ -12,9 +12,9 @@ import re
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,37 +25,21 @@ from pydantic import Field
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import (
-    BLACK,
-    DRAWN,
-    FIRST,
-    LINE_LENGTH,
-    MAX_SIDE,
-    PLY,
-    SECOND,
-    STANDING,
-    WHAT,
-    WHITE,
-    GomokuState,
-    any_line,
-    format_variant,
-    from_board,
-)
+from pipeline_src.games.gomoku import BLACK, FIRST, GomokuState, any_line, format_variant, from_board
 from pipeline_src.jit import plainly
 from pipeline_src.players.gomoku import choose, first_stones, swap_needs
 from pipeline_src.players.player import Bounds, Player, PlayerError, Position, RefusalError
-from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
-from pipeline_src.players.registry import build_player, limits_in, players_of
-from pipeline_src.players.session import Conversation, Preparation, Search, error_text, ms_since, one_line
+from pipeline_src.players.process import EnginePlayer, EngineProcess, ProgramOptions
+from pipeline_src.players.registry import limits_in, players_of
+from pipeline_src.players.session import Conversation, Preparation, Search, Write, error_text, ms_since, one_line
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.limits import thinking_ms
 
-# Cells and rules in the Gomocup protocol: ``x,y`` from 0, where x is the column and y the row from the top.
+# Cells are ``x,y`` from 0, where x is the column and y the row from the top.
 
 
 RULES = {0: "freestyle", 1: "exact", 4: "renju", 8: "caro"}
-"""Our variants by the number in ``INFO rule``. The number is a sum of bits."""
-OTHER_RULES = {2: "continuous"}
+"""Our variants by the number in ``INFO rule``, a sum of bits; 2, to continue after a win, is not played."""
 _CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})")
 
 
@@ -84,24 +68,6 @@ def is_cell(text: str) -> bool:
     return _CELL.fullmatch(text.strip()) is not None
 
 
-def rule_number(variant: str) -> int:
-    """Return the number of a variant.
-
-    Raises:
-        ZugwerkError: the protocol has no number for it.
-    """
-    for number, name in RULES.items():
-        if name == variant:
-            return number
-    raise ZugwerkError(f"Gomocup's programs know {', '.join(RULES.values())}, not {variant}")
-
-
-def rule_words(number: int) -> str:
-    """Return the name of an unsupported rule."""
-    bits = [name for bit, name in (RULES | OTHER_RULES).items() if number & bit]
-    return " ".join(bits) or "unknown"
-
-
 log = logging.getLogger(__name__)
 
 # Another program as a player.
@@ -111,7 +77,6 @@ log = logging.getLogger(__name__)
 # move that is answered by ERROR is asked for once more, by BOARD.
 
 
-MOVETIME_MS = 1000.0  # Default time of a move. The protocol requires a time for every move.
 NO_LIMIT = (1 << 31) - 1  # Value of `time_left` in a game without a clock
 RULE_S = 0.3  # Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer.
 PAUSE_MS = 10.0  # Default pause between a line of the program and the next command
@@ -123,23 +88,29 @@ LOST_START_S = 5.0
 _MOVE_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+(\s*[,;:. ]\s*-?\d+)*[)\]]?|[a-z]-?\d{1,2}|swap", re.IGNORECASE)
 
 
+class BrainOptions(ProgramOptions):
+    """Any program that speaks the Gomocup protocol, such as `zugwerk gomoku brain`."""
+
+    EXAMPLE = "brain:'./pbrain-engine',movetime=1000,info.max_memory=80000000"
+
+    movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = 1000.0
+    """Milliseconds for a move, unless the game is played on a clock."""
+    info: dict[str, str] = Field(default_factory=dict)
+    """Value of an INFO line that the program gets at the start of a game."""
+    pause: NonNegative = PAUSE_MS
+    """Milliseconds between a line of the program and the next command, as time of neither side: some programs refuse a
+    command that comes at once."""
+
+
 class BrainPlayer(EnginePlayer):
     """See `EnginePlayer`. The moves of a game are sent one by one, any other position as a whole board."""
 
     FAREWELL = "END"
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        movetime_ms: float = MOVETIME_MS,
-        infos: dict[str, str] | None = None,
-        patience: Patience = PATIENT,
-        pause_ms: float = PAUSE_MS,
-    ) -> None:
-        """``movetime_ms`` applies unless the game is played on a clock; ``infos`` are sent at the start of a game."""
-        super().__init__(command, patience, pause_ms / 1000)
-        self.movetime_ms: float = movetime_ms
-        self._infos = infos or {}
+    def __init__(self, options: BrainOptions) -> None:
+        super().__init__(options.command, options.patience, options.pause / 1000)
+        self.movetime_ms: float = options.movetime
+        self._infos = options.info
         self._start: str | None = None  # start of the game that the engine knows; None before any
         self._known: tuple[int, ...] = ()  # stones of that game, in the order of play
         self._told: dict[str, int] = {}  # values of INFO since the last START; empty before any
@@ -163,8 +134,8 @@ class BrainPlayer(EnginePlayer):
             while not refusal and (line := process.read(deadline)) is not None:
                 refusal = line if _word(line) == "ERROR" else ""
             if refusal:
-                variant = format_variant(state)
-                raise RefusalError(f"engine {process.command[0]!r} does not play {variant}: {refusal[:200]}")
+                said = f"does not play {format_variant(state)}: {refusal[:200]}"
+                raise RefusalError("illegal", f"engine {process.command[0]!r} {said}")
 
     def ready(self, start: Any = None) -> None:
         """See `EnginePlayer.ready`."""
@@ -177,7 +148,6 @@ class BrainPlayer(EnginePlayer):
         self._start, self._told = None, {}
 
     def _begin(self, process: EngineProcess, start: Any) -> None:
-        """Announce a new game to the engine, and wait until it is ready."""
         if refusal := self._refusal_to_begin(process, start):
             raise process.fault(f"answers {refusal[:200]!r} to what it is told (INFO)", "illegal")
 
@@ -194,12 +164,15 @@ class BrainPlayer(EnginePlayer):
 
     def _announce(self, process: EngineProcess, start: Any, pause_s: float) -> None:
         """Send START, and INFO ``pause_s`` after its answer."""
-        height, width = start.board.shape
-        rule = rule_number(format_variant(start))
+        (height, width), variant = start.board.shape, format_variant(start)
+        rule = next((number for number, name in RULES.items() if name == variant), None)
+        if rule is None:
+            raise ZugwerkError(f"Gomocup's programs know {', '.join(RULES.values())}, not {variant}")
         process.skip()
         answer = self._answer_to_start(process, f"START {width}" if height == width else f"RECTSTART {width},{height}")
         if _word(answer) != "OK":
-            raise RefusalError(f"engine {process.command[0]!r} does not play on {width}x{height}: {answer[:200]}")
+            said = f"does not play on {width}x{height}: {answer[:200]}"
+            raise RefusalError("illegal", f"engine {process.command[0]!r} {said}")
         self.waited_ms += process.rest(pause_s) * 1000
         self._told = {}
         for name, value in self._infos.items():
@@ -263,7 +236,6 @@ class BrainPlayer(EnginePlayer):
         return action
 
     def _ask(self, process: EngineProcess, position: Position, lines: list[str]) -> str:
-        """Send a position and return the answer."""
         for line in lines:
             self._send(process, line)
         own = self.movetime_ms if position.clock is None else position.clock.own_ms
@@ -282,12 +254,8 @@ class BrainPlayer(EnginePlayer):
     def _tell_of_refusal(self, process: EngineProcess, answer: str) -> None:
         """Say, once for a player, that a command was refused."""
         if not self._has_refused:
-            log.warning(
-                "engine %r answers %r and is told once more; a longer pause may help, now pause=%g",
-                process.command[0],
-                answer[:200],
-                self._pause_s * 1000,
-            )
+            said = "engine %r answers %r and is told once more; a longer pause may help, now pause=%g"
+            log.warning(said, process.command[0], answer[:200], self._pause_s * 1000)
         self._has_refused = True
 
     def _lines(self, position: Position, start: Any, whole: bool = False) -> list[str]:
@@ -309,7 +277,7 @@ class BrainPlayer(EnginePlayer):
         except ZugwerkError as error:
             raise process.fault(f"plays {answer}: {error}", "illegal") from None
         if not gomoku.is_legal(state, action):
-            reason = "where there is a stone" if state.board.flat[action] else f"where Black may not make {WHAT}"
+            reason = "where there is a stone" if state.board.flat[action] else f"where Black may not make {gomoku.WHAT}"
             raise process.fault(f"plays {answer}, {reason}", "illegal")
         return action
 
@@ -325,7 +293,7 @@ def _stones(position: Position, start: Any) -> list[tuple[int, int]]:
 
 
 def _word(line: str) -> str:
-    return line.split()[0].upper() if line.split() else ""
+    return "".join(line.split()[:1]).upper()
 
 
 def _answers_start(line: str) -> bool:
@@ -336,25 +304,6 @@ def _answers_move(line: str) -> bool:
     """Whether a line is a move, a refusal to move or a move in another protocol's form. UNKNOWN may answer an INFO."""
     known = is_cell(line) or _MOVE_OF_ANOTHER_KIND.fullmatch(line) is not None
     return known or _word(line) in ("ERROR", "SUGGEST")
-
-
-class BrainOptions(ProgramOptions):
-    """Any program that speaks the Gomocup protocol, such as `zugwerk gomoku brain`."""
-
-    EXAMPLE = "brain:'./pbrain-engine',movetime=1000,info.max_memory=80000000"
-
-    movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = MOVETIME_MS
-    """Milliseconds for a move, unless the game is played on a clock."""
-    info: dict[str, str] = Field(default_factory=dict)
-    """Value of an INFO line that the program gets at the start of a game."""
-    pause: NonNegative = PAUSE_MS
-    """Milliseconds between a line of the program and the next command, as time of neither side: some programs refuse a
-    command that comes at once."""
-
-
-def brain_player(options: BrainOptions) -> BrainPlayer:
-    """The player ``brain``."""
-    return BrainPlayer(options.command, options.movetime, options.info, options.patience, options.pause)
 
 
 # `Settings`, the values that ``INFO`` sets, and the memory that one of them limits.
@@ -377,19 +326,15 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 class Settings:
     """Settings of a session, kept between its games. Times are in milliseconds; None is a time that was never sent."""
 
-    timeout_turn: float | None = None  # Time of a move; 0 is as fast as possible
-    timeout_match: float | None = None  # Time of a game; 0 is no limit
-    time_left: float | None = None  # Time left in the game, as last sent
+    timeout_turn: int | None = None  # Time of a move; 0 is as fast as possible
+    timeout_match: int | None = None  # Time of a game; 0 is no limit
+    time_left: int | None = None  # Time left in the game, as last sent
     max_memory: int = 0
     """Memory limit of the process in bytes; 0 is none. Searches get what the interpreter and the kernels leave."""
-    game_type: int = 0  # Opponent: 0 a person, 1 a program, 2 a tournament, 3 a tournament over a network
     rule: int = 0  # Bits: 1 exactly five in a row wins, 2 the game continues after a win, 4 Renju, 8 Caro
-    folder: str = ""  # Folder for persistent files
-    level: int = 0
-    """Level of the player on its board, 1 the weakest; 0 is the player's own strength. A setting of ours."""
 
     def read(self, words: list[str]) -> str | None:
-        """Read the words after ``INFO``; return the name of the changed setting, or None for an unknown one.
+        """Read the words after ``INFO``; return the name of the changed setting, or None for another one.
 
         Raises:
             ZugwerkError: the value is not a number. Nothing is changed.
@@ -397,20 +342,12 @@ class Settings:
         if not words:
             raise ZugwerkError("INFO: expected a name and a value")
         name, text = words[0].lower(), " ".join(words[1:])
-        if name == "folder":
-            self.folder = text
-        elif name in ("timeout_turn", "timeout_match", "time_left"):
-            setattr(self, name, float(max(0, _number(name, text))))
-        elif name in ("max_memory", "game_type", "rule", "level"):
-            setattr(self, name, max(0, _number(name, text)))
-        else:
+        if name not in vars(self):
             return None
+        if _NUMBER.fullmatch(text) is None:
+            raise ZugwerkError(f"INFO {name}: {text[:40]!r} is not a whole number")
+        setattr(self, name, max(0, int(text)))
         return name
-
-    @property
-    def turn_ms(self) -> float | None:
-        """Time of a move; None is no limit."""
-        return _limit(self.timeout_turn)
 
     @property
     def match_ms(self) -> float | None:
@@ -418,14 +355,8 @@ class Settings:
         return _limit(self.timeout_match) or None
 
 
-def _limit(milliseconds: float | None) -> float | None:
+def _limit(milliseconds: int | None) -> float | None:
     return None if milliseconds is None or milliseconds >= ENDLESS_MS else milliseconds
-
-
-def _number(name: str, text: str) -> int:
-    if _NUMBER.fullmatch(text) is None:
-        raise ZugwerkError(f"INFO {name}: {text[:40]!r} is not a whole number")
-    return int(text)
 
 
 # The board of a session, as the manager's commands build it.
@@ -434,23 +365,31 @@ def _number(name: str, text: str) -> int:
 OWN, OTHER = 1, 2  # Third number of a stone in `BOARD`
 
 
-@dataclass
+@dataclass(frozen=True)
 class Board:
-    """A game: its start position and its actions. It works without kernels while they are being compiled."""
+    """A game. It works without kernels while they are being compiled; what raises an error changes nothing."""
 
-    height: int
-    width: int
-    variant: str
-    start: GomokuState = field(init=False)
-    state: GomokuState = field(init=False)
-    actions: list[int] = field(default_factory=list)
+    start: GomokuState
+    state: GomokuState
+    actions: tuple[int, ...] = ()  # Since the start
 
-    def __post_init__(self) -> None:
-        if not (min(self.height, self.width) >= LINE_LENGTH and max(self.height, self.width) <= MAX_SIDE):
-            raise ZugwerkError(
-                f"no board of {self.width}x{self.height}; sides go from {LINE_LENGTH} to {MAX_SIDE}, such as 15 or 20"
-            )
-        self.start = self.state = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
+    @classmethod
+    def empty(cls, height: int, width: int, variant: str) -> "Board":
+        """Return a board without stones.
+
+        Raises:
+            ZugwerkError: there is no such board.
+        """
+        if not (min(height, width) >= gomoku.LINE_LENGTH and max(height, width) <= gomoku.MAX_SIDE):
+            sizes = f"sides go from {gomoku.LINE_LENGTH} to {gomoku.MAX_SIDE}, such as 15 or 20"
+            raise ZugwerkError(f"no board of {width}x{height}; {sizes}")
+        start = from_board(np.zeros((height, width), np.int8), FIRST, variant)
+        return cls(start, start)
+
+    @property
+    def variant(self) -> str:
+        """The rule."""
+        return format_variant(self.state)
 
     @property
     @plainly()
@@ -461,23 +400,19 @@ class Board:
     @property
     def played(self) -> int:
         """Number of stones."""
-        return int(self.state.turn[PLY])
+        return int(self.state.turn[gomoku.PLY])
 
     def read(self, text: str) -> int:
-        """Return the action id of ``x,y``.
-
-        Raises:
-            ZugwerkError: the text is not a cell of the board.
-        """
-        return read_cell(text, self.height, self.width)
+        """Return the action id of ``x,y``; see `read_cell`."""
+        return read_cell(text, *self.state.board.shape)
 
     def write(self, action: int) -> str:
         """Return the text ``x,y`` of an action id."""
-        return write_cell(action, self.width)
+        return write_cell(action, self.state.board.shape[1])
 
     @plainly()
-    def place(self, action: int) -> None:
-        """Place a stone of the side to move.
+    def place(self, action: int) -> "Board":
+        """Return the board with a stone more, of the side to move.
 
         Raises:
             ZugwerkError: the cell is occupied or forbidden in Renju, or the game is over.
@@ -487,89 +422,70 @@ class Board:
         if not gomoku.is_legal(self.state, action):
             if self.state.board.flat[action]:
                 raise ZugwerkError(f"there is a stone on {self.write(action)} already")
-            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: {WHAT}")
-        self.state = gomoku.play(self.state, action)
-        self.actions.append(action)
+            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: {gomoku.WHAT}")
+        return Board(self.start, gomoku.play(self.state, action), (*self.actions, action))
 
-    def take_back(self, action: int) -> None:
-        """Undo the last stone.
+    @plainly()
+    def take_back(self, action: int) -> "Board":
+        """Return the board without its last stone.
 
         Raises:
             ZugwerkError: the stone is not the last one.
         """
-        if not self.actions or self.actions[-1] != action:
-            last = f"the last stone is on {self.write(self.actions[-1])}" if self.actions else "there is none"
-            raise ZugwerkError(f"cannot take back {self.write(action)}: {last}")
-        self._replay(self.actions[:-1])
-
-    @contextmanager
-    def unless_refused(self) -> Iterator["Board"]:
-        """Context in which an error restores the board."""
-        before = self.variant, self.start, self.state, list(self.actions)
-        try:
-            yield self
-        except Exception:
-            self.variant, self.start, self.state, self.actions = before
-            raise
+        *before, last = self.actions or (None,)
+        if last != action:
+            there = "there is none" if last is None else f"the last stone is on {self.write(last)}"
+            raise ZugwerkError(f"cannot take back {self.write(action)}: {there}")
+        return Board(self.start, reduce(gomoku.play, before, self.start), tuple(before))
 
     @plainly()
-    def change_rule(self, variant: str) -> None:
-        """Continue the game by another rule. If that rule refuses a move, the stones stay, without a history."""
+    def by_rule(self, variant: str) -> "Board":
+        """Return the game by another rule. If that rule refuses a move, the stones stay, without a history."""
         start: Any = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
-        state, actions = start, list(self.actions)
-        for action in actions:
+        state = start
+        for action in self.actions:
             if not gomoku.is_legal(state, action):  # forbidden, or the game is over
                 side = int(gomoku.to_play(self.state))
-                start = state = from_board(self.state.board, side, variant)
-                if any_line(start, BLACK if side == FIRST else WHITE):
-                    start.turn[STANDING] = DRAWN  # the other side moved after the end, so nobody wins by the last move
-                actions = []
-                break
+                start = from_board(self.state.board, side, variant)
+                if any_line(start, BLACK if side == FIRST else gomoku.WHITE):
+                    # The other side moved after the end, so nobody wins by the last move.
+                    start.turn[gomoku.STANDING] = gomoku.DRAWN
+                return Board(start, start)
             state = gomoku.play(state, action)
-        self.variant, self.start, self.state, self.actions = variant, start, state, actions
+        return Board(start, state, self.actions)
 
     @plainly()
-    def set_up(self, stones: Sequence[tuple[int, int]]) -> None:
-        """Set up the position of a ``BOARD`` command, cells with OWN or OTHER, with us to move.
+    def set_up(self, stones: Sequence[tuple[int, int]]) -> "Board":
+        """Return the position of a ``BOARD`` command, cells with OWN or OTHER, with us to move.
 
         The lines give the order of the moves within each colour. If no legal game has that order, the stones are set up
         without a history.
 
         Raises:
             ZugwerkError: two stones are on one cell, the numbers of stones are impossible, or we have a winning line
-                already. The board is not changed.
+                already.
         """
         own, other = ([cell for cell, whose in stones if whose == side] for side in (OWN, OTHER))
         if len({cell for cell, _ in stones}) < len(stones):
             raise ZugwerkError("two stones on one cell")
         if len(other) - len(own) not in (0, 1):
             raise ZugwerkError(f"{len(own)} own and {len(other)} other stones, with own to move")
-        black, white = (own, other) if len(own) == len(other) else (other, own)
-        empty = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
+        side, black, white = (FIRST, own, other) if len(own) == len(other) else (gomoku.SECOND, other, own)
+        start: Any = from_board(np.zeros_like(self.state.board), FIRST, self.variant)
         order = [cell for pair in zip_longest(black, white) for cell in pair if cell is not None]
-        state: Any = empty
+        state = start
         for cell in order:
             if not gomoku.is_legal(state, cell):
-                self._forget_order(black, white)
-                return
+                break
             state = gomoku.play(state, cell)
-        self.start, self.state, self.actions = empty, state, order
-
-    def _forget_order(self, black: Sequence[int], white: Sequence[int]) -> None:
-        board = np.zeros(self.height * self.width, np.int8)
-        board[black], board[white] = BLACK, WHITE
-        side = FIRST if len(black) == len(white) else SECOND
-        start = from_board(board.reshape(self.height, self.width), side, self.variant)
-        if any_line(start, BLACK if side == FIRST else WHITE):
+        else:
+            return Board(start, state, tuple(order))
+        board = np.zeros_like(self.state.board)
+        board.flat[black], board.flat[white] = BLACK, gomoku.WHITE
+        start = from_board(board, side, self.variant)
+        if any_line(start, BLACK if side == FIRST else gomoku.WHITE):
             raise ZugwerkError("own stones make a line already, with own to move")
-        self.start = self.state = start
-        self.actions = []
-
-    @plainly()
-    def _replay(self, actions: Sequence[int]) -> None:
-        self.state, self.actions = self.start, []
-        for action in actions:
-            self.place(action)
+        return Board(start, start)
 
 
 # A player that serves a manager.
@@ -583,29 +499,21 @@ LEAST_MEMORY = 4 << 20  # Least memory of searches in bytes, however little of t
 START_MS = 1000.0  # START waits for kernels for half of this time. Loading them from disk takes less, compiling more.
 UNJUDGED = (0, 1, 2)
 """First stones of swap2 while kernels are still being compiled: a corner, where they give little advantage."""
-NOT_EVERYWHERE = ("zero", "brain", "level")  # Players that do not play on every board
 
 
 class Session(Conversation):
     """A conversation with a manager."""
 
-    def __init__(
-        self,
-        player: str,
-        write: Callable[[str], None],
-        seed: int = 0,
-        margin_ms: float = MARGIN_MS,
-        verbose: bool = False,
-    ) -> None:
-        """Prepare a session. Nothing is loaded yet.
+    TOO_LONG = "ERROR line too long"
 
-        Args:
-            player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time, it
-                replaces the text's time limit; a depth or a number of nodes in the text still applies.
-            write: receives the answers.
-            seed: seed of all random choices.
-            margin_ms: part of a turn's time that is reserved for delays.
-            verbose: whether to write the result of each search as a MESSAGE before its move.
+    def __init__(
+        self, player: str, write: Write, seed: int = 0, margin_ms: float = MARGIN_MS, verbose: bool = False
+    ) -> None:
+        """See `session.Conversation`. The player is made at the first ``START``.
+
+        Once the manager has set a time, it replaces the time limit of the player's text; a depth or a number of nodes
+        in the text still applies. Of a turn's time ``margin_ms`` are reserved for delays. With ``verbose``, the result
+        of each search is a MESSAGE before its move.
         """
         super().__init__("gomoku", player, write, seed)
         self._margin_ms, self._verbose = margin_ms, verbose
@@ -633,7 +541,7 @@ class Session(Conversation):
         if name in ("BOARD", "SWAP2BOARD"):
             self._listing = (name, [])
         elif name in ("BEGIN", "TURN"):
-            self._search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
+            self._search(lambda search: self._move(search, begin, lambda board: self._asked(board, name, words)))
         elif name in self._SIMPLE:
             if name not in ("INFO", "ABOUT"):
                 self._thread.stop()  # a manager that sends another command does not wait for the search
@@ -648,6 +556,10 @@ class Session(Conversation):
         self._thread.submit(self._leave)
         super().finish(seconds)
 
+    def _leave(self) -> None:
+        if self._player is not None:
+            self._player.close()
+
     def _listed(self, line: str, name: str, begin: float) -> bool:
         """Handle a line within BOARD ... DONE; return False for a command that breaks it off."""
         assert self._listing is not None
@@ -660,13 +572,23 @@ class Session(Conversation):
             return True
         self._listing = None
         if command == "BOARD":
-            self._search(lambda search: self._move(search, begin, lambda: self._set_up(lines)))
+            self._search(lambda search: self._move(search, begin, lambda board: self._set_up(board, lines)))
         else:
             self._search(lambda search: self._choose_side(search, begin, lines))
         return True
 
     def _search(self, find: Callable[[Search], str]) -> None:
-        self._thread.search(lambda search: self._answer(search, lambda: find(search)))
+        def answer(search: Search) -> None:
+            try:
+                found = find(search)
+            except Exception as error:
+                search.end()
+                self._complain(error_text(error))
+            else:
+                search.end()
+                self._write(found)
+
+        self._thread.search(answer)
 
     def _complain(self, text: str) -> None:
         self._write("ERROR " + one_line(text))
@@ -688,8 +610,7 @@ class Session(Conversation):
     def _start(self, words: list[str]) -> None:
         if len(words) != 1:
             raise ZugwerkError("START: expected a size, such as START 15")
-        size = _size(words[0])
-        self._open(size, size)
+        self._open(*[_size(words[0])] * 2)
 
     def _rect_start(self, words: list[str]) -> None:
         sides = " ".join(words).replace(",", " ").split()
@@ -699,16 +620,17 @@ class Session(Conversation):
         self._open(height, width)
 
     def _restart(self, _: list[str]) -> None:
-        board = self._known()
-        self._open(board.height, board.width)
+        self._open(*self._known().state.board.shape)
 
     def _open(self, height: int, width: int) -> None:
-        board = Board(height, width, self._variant() or RULES[0])
-        self._begin(board)
+        board = Board.empty(height, width, RULES.get(self._settings.rule, RULES[0]))
+        player = self._seat(self._text, board.start)
+        player.new_game()
+        sizes = [(one.height, one.width) for one in player.boards] or [(height, width)]  # of its models, or all
         refusal = self._refusal(board)
-        if refusal is not None and not self._has_size(board):  # the rule may still change, the size may not
+        if refusal and (height, width) not in sizes:  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
-        if refusal is not None:
+        if refusal:
             self._write(f"MESSAGE {refusal}")
         else:
             self._ready(board.start, START_MS)  # else OK at once, and moves without a search until all is compiled
@@ -718,13 +640,7 @@ class Session(Conversation):
             self._left = self._settings.match_ms
         self._write("OK")
 
-    def _begin(self, board: Board) -> None:
-        """Make the player, or the one of another level if that has changed, and let it begin a game."""
-        text = f"level:{self._settings.level}" if self._settings.level else self._text
-        self._seat(text, board.start).new_game()
-
     def _info(self, words: list[str]) -> None:
-        level = self._settings.level
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
@@ -734,29 +650,14 @@ class Session(Conversation):
         if changed == "timeout_match" and not self._told:
             self._left = settings.match_ms
         elif changed == "time_left":
-            told, self._told = settings.time_left, True
-            self._left = None if told is None or told >= ENDLESS_MS else told
+            self._left, self._told = _limit(settings.time_left), True
         elif changed == "max_memory":
             self._fit_memory()
-        elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
-            self._board.change_rule(variant)  # another rule is refused when a move is asked for
-            if self._refusal(self._board) is None:
+        elif changed == "rule" and self._board is not None and (variant := RULES.get(settings.rule)) is not None:
+            self._board = self._board.by_rule(variant)  # another rule is refused when a move is asked for
+            if not self._refusal(self._board):
                 self._ready(self._board.start, 0)  # opens the rule's net before the clock of a move runs
             self._fit_memory()
-        elif changed == "level":
-            self._change_level(level)
-
-    def _change_level(self, before: int) -> None:
-        """Play the rest of the game at another level; an unknown level leaves the one before."""
-        try:
-            if self._board is not None:
-                self._begin(self._board)
-                self._fit_memory()
-            elif self._settings.level:
-                build_player("gomoku", f"level:{self._settings.level}").close()
-        except ZugwerkError as error:
-            self._settings.level = before
-            self._note(f"INFO level: {error}")
 
     def _fit_memory(self) -> None:
         """Limit the player's memory to what the process leaves of the manager's limit."""
@@ -771,13 +672,12 @@ class Session(Conversation):
 
     def _take_back(self, words: list[str]) -> None:
         board = self._known()
-        board.take_back(board.read(" ".join(words)))
+        self._board = board.take_back(board.read(" ".join(words)))
         self._write("OK")
 
     def _about(self, _: list[str]) -> None:
         player = self._seated or self._text
-        facts = {"name": "Zugwerk", "version": __version__, "author": "the Zugwerk authors", "player": player}
-        self._write(", ".join(f'{key}="{value}"' for key, value in facts.items()))
+        self._write(f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors", player="{player}"')
 
     _SIMPLE: dict[str, Callable[["Session", list[str]], None]] = {  # noqa: RUF012 - a table, never changed
         "START": _start,
@@ -788,66 +688,52 @@ class Session(Conversation):
         "ABOUT": _about,
     }
 
-    def _asked(self, name: str, words: list[str]) -> None:
-        board = self._known()
+    def _asked(self, board: Board, name: str, words: list[str]) -> Board:
         if name == "TURN":
-            board.place(board.read(" ".join(words)))
-        elif board.played:
+            return board.place(board.read(" ".join(words)))
+        if board.played:
             raise ZugwerkError("BEGIN: the board is not empty; RESTART first")
+        return board
 
-    def _set_up(self, lines: list[str]) -> None:
-        board, stones = self._known(), []
+    def _set_up(self, board: Board, lines: list[str]) -> Board:
+        stones = []
         for line in lines:
             cell, _, whose = line.rpartition(",")
             if whose.strip() not in (str(OWN), str(OTHER)):
                 raise ZugwerkError(f"BOARD: {line[:40]!r}; expected x,y,1 for an own stone or x,y,2 for the other's")
             stones.append((board.read(cell), int(whose)))
-        board.set_up(stones)
+        return board.set_up(stones)
 
-    def _answer(self, search: Search, find: Callable[[], str]) -> None:
-        try:
-            answer = find()
-        except Exception as error:
-            search.end()
-            self._complain(error_text(error))
-            return
-        search.end()
-        self._write(answer)
-
-    def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
-        """Answer the stones that were placed. If there is no answer, the board is restored."""
-        with self._known().unless_refused() as board:
-            place()
-            action = self._move_on(search, board, begin)
-            board.place(action)
+    def _move(self, search: Search, begin: float, place: Callable[[Board], Board]) -> str:
+        """Answer the stones that are placed. If there is no answer, the board stays as it was."""
+        board = place(self._known())
+        action = self._move_on(search, board, begin)
+        self._board = board.place(action)
         return board.write(action)
 
     def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
         """Swap2: place three stones, choose a side after three or five stones, or place two more."""
-        with self._known().unless_refused() as board:
-            if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
-                raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
-            cells = [board.read(line) for line in lines]
-            board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-            movetime = self._bounds(self._player_for(board), board).movetime_ms
-            seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
-            placed: str | tuple[int, ...]
-            if self._choices is None:
-                self._choices = Preparation(swap_needs, board.start)
-            if not self._choices.wait(movetime, search.stopped):
-                placed = "stay" if cells else UNJUDGED
-                self._note("kernels are still being compiled: chosen without a search")
-            elif cells:
-                placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
-            else:
-                placed = first_stones(board.state, self._rng, seconds)
-            if placed == "swap":
-                return "SWAP"
-            if isinstance(placed, str):
-                placed = (self._move_on(search, board, begin),)
-            for action in placed:
-                board.place(action)
-        return " ".join(map(board.write, placed))
+        board = self._known()
+        if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
+            raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
+        cells = [board.read(line) for line in lines]
+        board = board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
+        movetime = self._bounds(self._player_for(board), board).movetime_ms
+        seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
+        placed: str | tuple[int, ...]
+        if self._choices is None:
+            self._choices = Preparation(swap_needs, board.start)
+        if not self._choices.wait(movetime, search.stopped):
+            placed = "stay" if cells else UNJUDGED
+            self._note("kernels are still being compiled: chosen without a search")
+        elif cells:
+            placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
+        else:
+            placed = first_stones(board.state, self._rng, seconds)
+        if placed == "stay":
+            placed = (self._move_on(search, board, begin),)
+        self._board = board if isinstance(placed, str) else reduce(Board.place, placed, board)
+        return "SWAP" if isinstance(placed, str) else " ".join(map(board.write, placed))
 
     def _player_for(self, board: Board) -> Player:
         """Return the player, if the game is unfinished and the player supports the board.
@@ -857,17 +743,17 @@ class Session(Conversation):
         """
         if board.over:
             raise ZugwerkError("the game is over")
-        if self._variant() is None:
-            raise ZugwerkError(self._no_rule())
-        refusal = self._refusal(board)
-        if refusal is not None:
+        if (rule := self._settings.rule) not in RULES:
+            offered = ", ".join(f"{number} {name}" for number, name in RULES.items())
+            raise ZugwerkError(f"rule {rule} is not played here; there are: {offered}")
+        if refusal := self._refusal(board):
             raise ZugwerkError(refusal)
         assert self._player is not None
         return self._player
 
     def _move_on(self, search: Search, board: Board, begin: float) -> int:
         bounds = self._bounds(self._player_for(board), board)
-        position = Position(board.state, self._rng, board.start, tuple(board.actions))
+        position = Position(board.state, self._rng, board.start, board.actions)
         thought = self._think(search, begin, position, bounds)
         self._told = False
         if self._left is not None:
@@ -878,7 +764,7 @@ class Session(Conversation):
 
     def _bounds(self, player: Player, board: Board) -> Bounds:
         own, cells = limits_in("gomoku", self._seated) or player.limit, board.state.board.size
-        turn, match = self._settings.turn_ms, self._settings.match_ms
+        turn, match = _limit(self._settings.timeout_turn), self._settings.match_ms
         movetime = thinking_ms(turn, self._left, 0, self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()
@@ -889,33 +775,15 @@ class Session(Conversation):
             raise ZugwerkError("no board yet; send START SIZE first")
         return self._board
 
-    def _variant(self) -> str | None:
-        return RULES.get(self._settings.rule)
-
-    def _no_rule(self) -> str:
-        rule = self._settings.rule
-        offered = ", ".join(f"{number} {name}" for number, name in RULES.items())
-        return f"rule {rule} ({rule_words(rule)}) is not played here; there are: {offered}"
-
-    def _refusal(self, board: Board) -> str | None:
-        """Return why the player does not support the board or the rule, and a player that does; None if it does."""
-        if self._player is None:
-            return None
+    def _refusal(self, board: Board) -> str:
+        """Return why the player does not support the board or the rule, and a player that does; empty if it does."""
         try:
-            self._player.check(board.start)
+            if self._player is not None:
+                self._player.check(board.start)
         except ZugwerkError as error:
-            others = ", ".join(name for name in players_of("gomoku") if name not in NOT_EVERYWHERE)
+            others = ", ".join(name for name in players_of("gomoku") if name not in ("zero", "brain", "level"))
             return f"{error}; on any board, by any rule: --player {others}"
-        return None
-
-    def _has_size(self, board: Board) -> bool:
-        """Whether the player plays on boards of this size. A player without a model plays on all."""
-        sizes = [] if self._player is None else [(one.height, one.width) for one in self._player.boards]
-        return not sizes or (board.height, board.width) in sizes
-
-    def _leave(self) -> None:
-        if self._player is not None:
-            self._player.close()
+        return ""
 
 
 def _size(text: str) -> int:

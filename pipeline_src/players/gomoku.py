@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -53,38 +54,12 @@ class AlphaBetaOptions(Limits):
 def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
     """The player ``alphabeta`` of Gomoku."""
     limit = options.limit
-    standard = EXACT if limit.nodes is None and limit.movetime_ms is None else SELECTIVE
-    search = SearchOptions(
-        widths=standard.widths if options.width is None else (options.width,),
-        table_mb=options.table_mb,
-        reduce_after=standard.reduce_after if options.reduce_after is None else options.reduce_after,
-        killers=standard.killers,
-        inner_killers=standard.inner_killers,
-        proofs=False,
-    )
-    return SearchPlayer(AlphaBeta(make_evaluator(), search), limit)
-
-
-# Uniformly random cells, and the player that looks one ply ahead and, with noise, misjudges what it sees.
-
-
-class RandomOptions(Options):
-    """Uniformly random legal cells."""
-
-    EXAMPLE = "random"
-
-
-class RandomPlayer(Player):
-    """Uniformly random legal cells."""
-
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`."""
-        return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
-
-
-def random_player(_: RandomOptions) -> RandomPlayer:
-    """The player ``random``."""
-    return RandomPlayer()
+    search = EXACT if limit.nodes is None and limit.movetime_ms is None else SELECTIVE
+    if options.width is not None:
+        search = replace(search, widths=(options.width,))
+    if options.reduce_after is not None:
+        search = replace(search, reduce_after=options.reduce_after)
+    return SearchPlayer(AlphaBeta(make_evaluator(), replace(search, table_mb=options.table_mb, proofs=False)), limit)
 
 
 WEIGHED = 20  # Number of actions, the best by one-ply value, to which noise is added
@@ -103,9 +78,8 @@ class OnePlyOptions(Options):
 class OnePlyPlayer(Player):
     """The cell with the best position by the evaluation of `alphabeta`, misjudged by some noise."""
 
-    def __init__(self, noise: float) -> None:
-        """``noise`` is the standard deviation, in points, of the noise on the values of the `WEIGHED` best cells."""
-        self.noise, self.evaluator = noise, make_evaluator()
+    def __init__(self, options: OnePlyOptions) -> None:
+        self.noise, self.evaluator = options.noise, make_evaluator()
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`. Without noise the first of equal cells is taken, and nothing is random."""
@@ -124,14 +98,6 @@ class OnePlyPlayer(Player):
         return [Need(max_actions, (start,)), Need(rank, (start, self.evaluator, *room, ALL))]
 
 
-def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
-    """The player ``one_ply``."""
-    return OnePlyPlayer(options.noise)
-
-
-# The player ``engine``: alpha-beta on boards with patterns, with searches by fours and threats.
-
-
 class EngineOptions(EngineSearchOptions, Limits):
     """Alpha-beta of Gomoku with searches by threats; one second per move if no limit is given."""
 
@@ -148,22 +114,13 @@ class EngineOptions(EngineSearchOptions, Limits):
 class EnginePlayer(SearchPlayer):
     """The engine as a player. In games on time it keeps the results of earlier searches of the game."""
 
-    def __init__(self, engine: Engine, limit: Limit) -> None:
-        """See `SearchPlayer`."""
-        super().__init__(engine, limit)
-        self.engine = engine
+    def __init__(self, options: EngineOptions) -> None:
+        self.engine = Engine(options)
+        super().__init__(self.engine, options.limit)
 
     def new_game(self) -> None:
         """See `Player.new_game`."""
         self.engine.forget()
-
-
-def gomoku_engine(options: EngineOptions) -> EnginePlayer:
-    """Make the player ``engine`` of Gomoku."""
-    return EnginePlayer(Engine(options), options.limit)
-
-
-# UCT with random playouts: the anchor of the Elo ratings.
 
 
 class MctsOptions(Nodes):
@@ -196,14 +153,12 @@ class MinimaxOptions(Options):
 class MinimaxPlayer(SearchPlayer):
     """Searches to its depth, on a clock too."""
 
+    def __init__(self, options: MinimaxOptions) -> None:
+        super().__init__(Minimax(make_evaluator()), Limit(depth=options.depth))
+
     def limit_at(self, position: Position) -> Limit:  # noqa: ARG002
         """See `SearchPlayer.limit_at`."""
         return self.limit
-
-
-def gomoku_minimax(options: MinimaxOptions) -> MinimaxPlayer:
-    """The player ``minimax`` of Gomoku."""
-    return MinimaxPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))
 
 
 # The openings swap2 and swap1, in which the players choose colours. Our own search makes the choices.
@@ -224,13 +179,9 @@ NODES, DRAWN_NODES, DRAWS = 100_000, 20_000, 40
 def first_stones(
     state: GomokuState, rng: np.random.Generator, seconds: float | None = None, count: int = 3
 ) -> tuple[int, ...]:
-    """Return actions, black and white in turn, after which the search sees the smallest advantage.
+    """Return ``count`` actions, black and white in turn, after which the search sees the smallest advantage.
 
-    Args:
-        state: the empty board, or one on which some stones of the opening stand.
-        rng: generator for the draws.
-        seconds: time for all draws; None is `DRAWS` draws.
-        count: number of stones.
+    On the board some stones of the opening may stand. ``seconds`` are for all draws; None is `DRAWS` draws.
     """
     return _most_level(_engine(), state, count, rng, _deadline(seconds))[0]
 
@@ -238,13 +189,10 @@ def first_stones(
 def choose(
     state: GomokuState, rng: np.random.Generator, seconds: float | None = None, may_place: bool = True
 ) -> str | tuple[int, ...]:
-    """Return ``swap``, ``stay``, or the white and the black stone to place.
+    """Return ``swap``, ``stay``, or the white and the black stone to place, where White is to move.
 
-    Args:
-        state: the position, with White to move.
-        rng: generator for the draws.
-        seconds: time for the choice; None is `NODES` positions and `DRAWS` draws.
-        may_place: whether placing two stones is allowed, as after three stones in swap2.
+    ``seconds`` are for the choice; None is `NODES` positions and `DRAWS` draws. Whether stones may be placed, as after
+    three stones in swap2, says ``may_place``.
     """
     engine, deadline = _engine(), _deadline(seconds)
     value = _value(engine, state, Limit(nodes=NODES) if seconds is None else Limit(movetime_ms=500 * seconds))
@@ -301,5 +249,5 @@ def _near_middle(state: GomokuState) -> list[int]:
     """Return the legal actions within the central square, or all legal actions if it has none."""
     height, width = state.board.shape
     legal = [int(action) for action in legal_actions(state)]
-    rows, columns = (abs(np.array(legal) // width - height // 2), abs(np.array(legal) % width - width // 2))
-    return [action for action, off in zip(legal, np.maximum(rows, columns), strict=True) if off <= SIDE // 2] or legal
+    off = [max(abs(action // width - height // 2), abs(action % width - width // 2)) for action in legal]
+    return [action for action, far in zip(legal, off, strict=True) if far <= SIDE // 2] or legal

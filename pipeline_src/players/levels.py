@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -40,15 +40,17 @@ def plays_as(game: str, text: str, start: Any) -> str:
         ZugwerkError: no level there.
     """
     parsed = PlayerText.parse(text)
-    return LevelPlayer(read_options(_OPTIONS[game], parsed)).text_at(start) if parsed.name == "level" else text
+    return LevelPlayer(game, read_options(LevelOptions, parsed)).text_at(start) if parsed.name == "level" else text
 
 
 class LevelOptions(Options):
-    """Options of the levels of any game."""
+    """An opponent of measured strength: a level of the board, or the one with the nearest Elo; else the strongest.
+
+    A time from outside ends a move early, but makes no level stronger.
+    """
 
     EXAMPLE = "level:4"
     VALUE = "number"
-    GAME: ClassVar[str]
 
     number: Count | None = None
     """Number of the level, 1 the weakest."""
@@ -62,34 +64,15 @@ class LevelOptions(Options):
         return self
 
 
-class AmazonsLevel(LevelOptions):
-    """An opponent of measured strength: a level of the board, or the one with the nearest Elo; else the strongest.
-
-    A time from outside ends a move early, but makes no level stronger.
-    """
-
-    GAME = "amazons"
-
-
-class GomokuLevel(LevelOptions):
-    """An opponent of measured strength: a level of the board, or the one with the nearest Elo; else the strongest.
-
-    A time from outside ends a move early, but makes no level stronger.
-    """
-
-    GAME = "gomoku"
-
-
 class LevelPlayer(ByBoard[Ladder]):
     """The player of a level on the board of each game, always within the level's own limits."""
 
-    def __init__(self, options: LevelOptions) -> None:
-        """Take the ladders of the options' game.
+    def __init__(self, game: str, options: LevelOptions) -> None:
+        """Take the ladders of a game.
 
         Raises:
             ZugwerkError: no ladder has such a level.
         """
-        game = options.GAME
         self._options, self._ladders = options, ladders(game)
         longest = max(self._ladders, key=lambda ladder: len(ladder.levels))
         most, number = len(longest.levels), options.number
@@ -186,22 +169,13 @@ def _gomoku_board(state: Any) -> OneBoard:
 
 BOARDS = {"amazons": _amazons_board, "gomoku": _gomoku_board}
 """Board and rule, or start position, of a game by its first state."""
-_OPTIONS = {"amazons": AmazonsLevel, "gomoku": GomokuLevel}
 
 
-def amazons_level(options: AmazonsLevel) -> LevelPlayer:
-    """The player ``level`` of the Amazons.
-
-    Raises:
-        ZugwerkError: no ladder has such a level.
-    """
-    return LevelPlayer(options)
+def amazons_level(options: LevelOptions) -> LevelPlayer:
+    """The player ``level`` of the Amazons; see `LevelPlayer`."""
+    return LevelPlayer("amazons", options)
 
 
-def gomoku_level(options: GomokuLevel) -> LevelPlayer:
-    """The player ``level`` of Gomoku.
-
-    Raises:
-        ZugwerkError: no ladder has such a level.
-    """
-    return LevelPlayer(options)
+def gomoku_level(options: LevelOptions) -> LevelPlayer:
+    """The player ``level`` of Gomoku; see `LevelPlayer`."""
+    return LevelPlayer("gomoku", options)

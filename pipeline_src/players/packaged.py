@@ -29,38 +29,28 @@ MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20  # Largest size of a packaged 
 class CardInt8(Params):
     """The model with 8-bit integers, which is another file."""
 
-    bytes: Count
-    """Size of the file."""
-    sha256: Digest
-    """Digest of the file."""
+    bytes: Count  # Size of the file
+    sha256: Digest  # Digest of the file
 
 
 class CardFigure(Params):
     """A figure of a net."""
 
-    words: Text
-    """Name of the figure for people."""
+    words: Text  # Name of the figure for people
     value: float
-    low: float | None = None
-    """Lower end of the 95 % interval."""
-    high: float | None = None
-    """Upper end of the 95 % interval."""
-    n: Count | None = None
-    """Games, turns or positions behind it."""
+    low: float | None = None  # Lower end of the 95 % interval
+    high: float | None = None  # Upper end of the 95 % interval
+    n: Count | None = None  # Games, turns or positions behind it
     unit: Text
 
 
 class CardRange(Params):
     """A range of the reliability curve."""
 
-    predicted: float
-    """Mean win rate predicted."""
-    observed: float
-    """Points of the side to move."""
-    low: float
-    """Lower end of their 95 % interval."""
-    high: float
-    """Upper end of it."""
+    predicted: float  # Mean win rate predicted
+    observed: float  # Points of the side to move
+    low: float  # Lower end of their 95 % interval
+    high: float  # Upper end of it
     turns: Count
 
 
@@ -68,61 +58,38 @@ class CardCalibration(Params):
     """Win rates of the net alone against the results of its games against itself, first halves of the games."""
 
     games: Count
-    simulations: Count
-    """Simulations of a move in these games."""
-    brier: float
-    """Mean squared error of the win rates; always saying one half has 0.25."""
-    brier_low: float
-    """Lower end of its 95 % interval."""
-    brier_high: float
-    """Upper end of it."""
-    predicted: float
-    """Mean win rate of the side to move."""
-    scored: float
-    """Its points."""
-    start_first: float
-    """Win rate of the first side at the start."""
-    start_second: float
-    """Win rate of the second side after the first one's move."""
-    curve: Items[CardRange]
-    """The reliability curve."""
+    simulations: Count  # Simulations of a move in these games
+    brier: float  # Mean squared error of the win rates; always saying one half has 0.25
+    brier_low: float  # Lower end of its 95 % interval
+    brier_high: float  # Upper end of it
+    predicted: float  # Mean win rate of the side to move
+    scored: float  # Its points
+    start_first: float  # Win rate of the first side at the start
+    start_second: float  # Win rate of the second side after the first one's move
+    curve: Items[CardRange]  # The reliability curve
 
 
 class Card(Params):
     """Origin, shape and figures of a packaged net; unknown ones are left out."""
 
-    system: Text
-    """System that made it."""
+    system: Text  # System that made it
     game: Text
-    size: Count
-    """Squares along one side of its board."""
-    rule: Text
-    """Variant of the game that it was trained on."""
-    architecture: Text
-    """Kind and shape of the net."""
-    data: Text | None = None
-    """Games that it learnt from."""
+    size: Count  # Squares along one side of its board
+    rule: Text  # Variant of the game that it was trained on
+    architecture: Text  # Kind and shape of the net
+    data: Text | None = None  # Games that it learnt from
     params: dict[str, Any] = Field(default_factory=dict)
     """Profile and seed, and by its dotted key each param that differed from the profile's."""
-    command: Items[Text] = ()
-    """Commands that make it."""
-    commit: Text | None = None
-    """Commit of the code that made it."""
-    date: Text | None = None
-    """Day on which it was packaged."""
-    hours: Positive | None = None
-    """Wall time of its self-play, training and gates, or of its training."""
+    command: Items[Text] = ()  # Commands that make it
+    commit: Text | None = None  # Commit of the code that made it
+    date: Text | None = None  # Day on which it was packaged
+    hours: Positive | None = None  # Wall time of its self-play, training and gates, or of its training
     hardware: Text | None = None
-    figures: Items[CardFigure] = ()
-    """Figures of the net as trained."""
-    calibration: CardCalibration
-    """Whether its win rates are right; a net whose are not is not packaged."""
-    bytes: Count
-    """Size of the file."""
-    sha256: Digest
-    """Digest of the file."""
-    int8: CardInt8 | None = None
-    """The same net with 8-bit integers, if there is one."""
+    figures: Items[CardFigure] = ()  # Figures of the net as trained
+    calibration: CardCalibration  # Whether its win rates are right; a net whose are not is not packaged
+    bytes: Count  # Size of the file
+    sha256: Digest  # Digest of the file
+    int8: CardInt8 | None = None  # The same net with 8-bit integers, if there is one
 
     @property
     def name(self) -> str:
@@ -229,19 +196,13 @@ LENT = range(9, 26)  # Sizes of the boards to which ladders lend their levels
 class Level(Params):
     """A level of a ladder."""
 
-    name: Text
-    """Words for people, such as ``club player``."""
-    player: Text
-    """Text of the player, limited by depth, nodes or simulations, never by time."""
+    name: Text  # Words for people, such as ``club player``
+    player: Text  # Text of the player, limited by depth, nodes or simulations, never by time
     elo: float
-    low: float
-    """Lower end of the 95 % interval."""
-    high: float
-    """Upper end of it."""
-    games: Count
-    """Games behind it."""
-    ms: Positive
-    """Mean milliseconds of CPU time a move, on the machine of the measurement."""
+    low: float  # Lower end of the 95 % interval
+    high: float  # Upper end of it
+    games: Count  # Games behind it
+    ms: Positive  # Mean milliseconds of CPU time a move, on the machine of the measurement
 
 
 class Ladder(Params):
@@ -250,10 +211,8 @@ class Ladder(Params):
     game: Text
     size: Count
     variant: Text
-    anchor: Text
-    """Text of the level that has `ANCHOR_ELO`: one in the middle, with which others win and lose games."""
-    openings: Text
-    """Openings of the games that measured it, see `MatchSpec`."""
+    anchor: Text  # Text of the level that has `ANCHOR_ELO`: one in the middle, with which others win and lose games
+    openings: Text  # Openings of the games that measured it, see `MatchSpec`
     lends: bool = False
     """Whether the boards of `LENT` by the same rule that have no ladder get these levels; all play on any board."""
     levels: Items[Level]

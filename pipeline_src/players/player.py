@@ -5,7 +5,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
@@ -76,20 +76,13 @@ class Player:
     games: after `new_game` it plays exactly like a new one.
     """
 
-    searches = False
-    """Whether a move can be limited, observed and stopped from outside."""
-    limit: Limit | None = None
-    """The player's own limit of a move."""
-    boards: tuple[OneBoard, ...] = ()
-    """All boards that it plays on; empty for a player of any board."""
-    movetime_ms: float | None = None
-    """Milliseconds per move that another program is given. An arena without a clock enforces them."""
-    first_ms = 0.0
-    """Milliseconds that its first move in a game may take beyond that."""
-    waited_ms = 0.0
-    """Milliseconds of the last choice that were a pause for another program, which no clock counts."""
-    logs: Path | None = None
-    """Folder for the standard error of another program."""
+    searches = False  # Whether a move can be limited, observed and stopped from outside
+    limit: Limit | None = None  # The player's own limit of a move
+    boards: tuple[OneBoard, ...] = ()  # All boards that it plays on; empty for a player of any board
+    movetime_ms: float | None = None  # Time of a move of another program, which an arena without a clock enforces
+    first_ms = 0.0  # Milliseconds that its first move in a game may take beyond that
+    waited_ms = 0.0  # Milliseconds of the last choice that were a pause for another program, which no clock counts
+    logs: Path | None = None  # Folder for the standard error of another program
     _warm = False
 
     @property
@@ -225,23 +218,17 @@ def _is_option(item: str) -> bool:
     return bool(equals) and key.isidentifier()
 
 
-# Options of players as models, read from a text such as ``alphabeta:depth=3,width=20`` and validated.
-
-
 class Options(Params):
     """Base of the options of all players. A player is made by a function that takes an instance of a subclass.
 
     A field is an option ``name=setting``. A field that is a dict takes all options ``name.KEY=setting``.
     """
 
-    EXAMPLE: ClassVar[str] = ""
-    """Example of a player's text."""
-    VALUE: ClassVar[str] = ""
-    """Name of the field for the value after the colon that has no key; empty if none is allowed."""
-    ALIASES: ClassVar[Mapping[str, str]] = {}
-    """Other names of options, with the field that each sets."""
+    EXAMPLE: ClassVar[str] = ""  # Example of a player's text
+    VALUE: ClassVar[str] = ""  # Name of the field for the value after the colon; empty if none is allowed
+    ALIASES: ClassVar[Mapping[str, str]] = {}  # Other names of options, with the field that each sets
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    """Further texts, of players that call other kernels than the default one; used by `players.listing`."""
+    """Further texts, of players that call other kernels than the default one; used by `players.registry`."""
 
 
 T = TypeVar("T", bound=Options)
@@ -316,9 +303,6 @@ def _complaint(kind: type[Options], fault: Fault, written: Mapping[str, str]) ->
     return f": {key}={fault.value!r} is not a number"
 
 
-# Errors of players: `PlayerError` forfeits a game, `RefusalError` ends a match before its first game.
-
-
 ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
 """``illegal``: an illegal move or none. ``time``: too late. ``hang``: no answer at all. ``crash``: the engine crashed.
 ``exit``: the engine left with status 0."""
@@ -331,8 +315,8 @@ class PlayerError(ZugwerkError):
         super().__init__(text)
         self.kind = kind
 
-    def __reduce__(self) -> tuple[type["PlayerError"], tuple[ErrorKind, str]]:
-        return PlayerError, (self.kind, str(self))
+    def __reduce__(self) -> tuple[type[Self], tuple[ErrorKind, str]]:
+        return type(self), (self.kind, str(self))
 
 
 class RefusalError(PlayerError):
@@ -342,17 +326,8 @@ class RefusalError(PlayerError):
     forfeits that game.
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__("illegal", text)
 
-    def __reduce__(self) -> tuple[type["RefusalError"], tuple[str]]:  # type: ignore[override] # one argument
-        return RefusalError, (str(self),)
-
-
-# Units of players' values: mean results, which say the win rate, or points.
-
-
-RATES = ("zero", "mcts", "puct", "nets")  # Players with values from -1 to 1
+RATES = ("zero", "mcts", "puct", "nets")  # Players with values from -1 to 1, mean results; those of others are points
 
 
 def by_results(text: str) -> bool:

@@ -22,11 +22,10 @@ from pydantic import BeforeValidator, Field
 from pipeline_src.players.player import ErrorKind, Options, Player, PlayerError, Position, RefusalError
 from pipeline_src.project.params import NonNegative
 
-# A child process that is driven line by line and never outlives its use.
-#
-# It runs in a process group of its own. `EngineProcess.close` asks it to exit and waits a short time; then the group is
-# killed. The group is also killed when the object is collected and when this process ends. If this process is killed, a
-# guard kills the group: a shell that waits for the end of a pipe held by this process alone.
+# A child process that is driven line by line and never outlives its use. It runs in a process group of its own.
+# `EngineProcess.close` asks it to exit and waits a short time; then the group is killed, as it is when the object is
+# collected and when this process ends. If this process is killed, a guard kills the group: a shell that waits for the
+# end of a pipe held by this process alone.
 
 
 LONGEST = 1 << 16  # Longest line of an engine, in characters. The rest counts as another line.
@@ -36,6 +35,8 @@ LAST_LINES = 4  # Number of last lines, of the output and of standard error each
 MOST_KEPT = 1 << 20  # Bytes of an engine's standard error that its log file keeps
 QUOTED = 160  # Number of characters of a line that an error message quotes
 Lines = queue.Queue[str | None]  # Queue of lines; None is the end
+SLOW_S = 10.0  # Seconds without readiness after which a message says that the engine is awaited
+log = logging.getLogger(__name__)
 _GUARD = 'read -r _; kill -9 "-$1" 2>/dev/null'
 
 
@@ -43,12 +44,7 @@ class EngineProcess:
     """A running program."""
 
     def __init__(self, command: Sequence[str], farewell: str = "quit", log: Path | None = None) -> None:
-        """Start a program.
-
-        Args:
-            command: list of words.
-            farewell: line that asks it to exit.
-            log: file for its standard error, up to `MOST_KEPT` bytes.
+        """Start a program. ``farewell`` asks it to exit; ``log`` gets its standard error, up to `MOST_KEPT` bytes.
 
         Raises:
             PlayerError: the program cannot be started.
@@ -254,11 +250,6 @@ def _has_members(group: int) -> bool:
     return True
 
 
-log = logging.getLogger(__name__)
-
-SLOW_S = 10.0  # Seconds without readiness after which a message says that the engine is awaited
-
-
 class Patience(NamedTuple):
     """Waiting times for a program."""
 
@@ -276,14 +267,10 @@ class EnginePlayer(Player):
     A subclass for each protocol greets the engine and asks it for moves.
     """
 
-    FAREWELL = "quit"
-    """Line that asks the engine to exit."""
+    FAREWELL = "quit"  # Line that asks the engine to exit
 
-    def __init__(self, command: Sequence[str], patience: Patience = PATIENT, pause_s: float = 0.0) -> None:
-        """``command`` is a list of words. The process is not started yet.
-
-        `_send` writes a line ``pause_s`` seconds after the last line of the engine at the earliest.
-        """
+    def __init__(self, command: Sequence[str], patience: Patience, pause_s: float = 0.0) -> None:
+        """`_send` writes a line ``pause_s`` seconds after the last line of the engine at the earliest."""
         self._pause_s = pause_s
         self._command, self._patience, self.first_ms = tuple(command), patience, patience.first_s * 1000
         self._process: EngineProcess | None = None
@@ -316,7 +303,6 @@ class EnginePlayer(Player):
         raise NotImplementedError
 
     def _greet(self, process: EngineProcess) -> None:
-        """Greet a new process and wait for its answer."""
         raise NotImplementedError
 
     def _running(self) -> EngineProcess:
@@ -350,13 +336,8 @@ class EnginePlayer(Player):
         while (now := time.monotonic()) < deadline:
             if now >= slow:
                 words = process.last_words() or "; it has said nothing"
-                log.warning(
-                    "waiting for engine %r: no %s yet, given up after %.0f s%s",
-                    process.command[0],
-                    what,
-                    seconds,
-                    words,
-                )
+                said = "waiting for engine %r: no %s yet, given up after %.0f s%s"
+                log.warning(said, process.command[0], what, seconds, words)
                 slow = math.inf
             line = process.read(min(deadline, slow))
             if line is not None and wanted(line):

@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
+from pipeline_src.games.rules import legal_actions
 from pipeline_src.jit import Need
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Options, Player, Position, Thought, board_words
 from pipeline_src.project.params import Count, Positive
@@ -18,8 +19,7 @@ from pipeline_src.search.limits import Limit, OnInfo, Searcher, expected_plies, 
 class Nodes(Options):
     """Limits of a move by nodes or time."""
 
-    DEFAULT: ClassVar[Limit]
-    """Limit if no option sets one."""
+    DEFAULT: ClassVar[Limit]  # Limit if no option sets one
 
     nodes: Count | None = None
     """Nodes per move: positions, or simulations of a tree search."""
@@ -44,20 +44,21 @@ class Limits(Nodes, Depth):
     """Limits of a move by depth, nodes or time. The first one reached ends the search."""
 
 
-@runtime_checkable
-class Remembering(Protocol):
-    """A search with a tree or a table."""
+class RandomOptions(Options):
+    """Uniformly random legal moves."""
 
-    def use_memory(self, size: int) -> None:
-        """Limit its memory, in bytes."""
+    EXAMPLE = "random"
 
 
-@runtime_checkable
-class Growing(Protocol):
-    """A search with a table of any size."""
+class RandomPlayer(Player):
+    """See `RandomOptions`."""
 
-    def take_memory(self, size: int) -> None:
-        """Set the size of its table, in bytes."""
+    def __init__(self, _: RandomOptions) -> None:
+        pass
+
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """See `Player.choose`."""
+        return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
 class SearchPlayer(Player):
@@ -98,13 +99,13 @@ class SearchPlayer(Player):
 
     def use_memory(self, size: int) -> None:
         """See `Player.use_memory`."""
-        if isinstance(self.searcher, Remembering):
-            self.searcher.use_memory(size)
+        if use := getattr(self.searcher, "use_memory", None):  # a search with a tree or a table
+            use(size)
 
     def take_memory(self, size: int) -> None:
         """See `Player.take_memory`."""
-        if isinstance(self.searcher, Growing):
-            self.searcher.take_memory(size)
+        if take := getattr(self.searcher, "take_memory", None):  # a search with a table of any size
+            take(size)
 
     def stop(self) -> None:
         """See `Player.stop`."""
@@ -144,16 +145,10 @@ class ByBoard(Player, Generic[T]):
         limit: Limit | None = None,
         boards: Sequence[OneBoard] | None = None,
     ) -> None:
-        """The player of some nets.
+        """The player ``name`` with the ``nets`` of one game.
 
-        Args:
-            name: of the player, for messages.
-            nets: of one game, by their boards.
-            open_net: the player with one of them.
-            board_of: the board and rule of a state.
-            searches: see `Player`, as all these players have it.
-            limit: see `Player`, likewise.
-            boards: see `Player`; by default those of the nets.
+        ``open_net`` makes the player of one of them, ``board_of`` returns the board and rule of a state. For the others
+        see `Player`; the ``boards`` are by default those of the nets.
 
         Raises:
             ZugwerkError: there are no nets.
@@ -163,8 +158,7 @@ class ByBoard(Player, Generic[T]):
         self._name, self._nets, self._open, self._board_of = name, nets, open_net, board_of
         self._players: dict[OneBoard, Player] = {}
         self._opening = threading.Lock()  # a preparation in the background asks for the same nets
-        self._use: int | None = None
-        self._take: int | None = None
+        self._memory: dict[str, int] = {}  # Sizes by the method that was told
         self.boards = tuple(self._nets if boards is None else boards)
         self.searches, self.limit = searches, limit
 
@@ -190,10 +184,8 @@ class ByBoard(Player, Generic[T]):
         with self._opening:
             if board not in self._players:
                 made = self._open(self._nets[board])
-                if self._use is not None:
-                    made.use_memory(self._use)
-                if self._take is not None:
-                    made.take_memory(self._take)
+                for method, size in self._memory.items():
+                    getattr(made, method)(size)
                 self._players[board] = made
             return self._players[board]
 
@@ -232,17 +224,17 @@ class ByBoard(Player, Generic[T]):
 
     def use_memory(self, size: int) -> None:
         """See `Player.use_memory`."""
-        with self._opening:
-            self._use = size
-            for player in self._players.values():
-                player.use_memory(size)
+        self._tell("use_memory", size)
 
     def take_memory(self, size: int) -> None:
         """See `Player.take_memory`."""
+        self._tell("take_memory", size)
+
+    def _tell(self, method: str, size: int) -> None:
         with self._opening:
-            self._take = size
+            self._memory[method] = size
             for player in self._players.values():
-                player.take_memory(size)
+                getattr(player, method)(size)
 
     def stop(self) -> None:
         """See `Player.stop`."""

@@ -17,14 +17,11 @@ from pipeline_src.errors import ZugwerkError, missing_extra
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.kernels import rules_need
 from pipeline_src.jit import Need, plainly, ready
-from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
+from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import OnInfo, expected_plies, movetime_ms
 
 Write = Callable[[str], None]
-
-# `Preparation`: compile kernels in the background of a conversation.
-
 
 MANY = 1 << 20  # Number of legal actions assumed for a position in which they are not counted
 SHARE = 0.5  # Share of a move's time to wait for the kernels. The rest is for the search.
@@ -34,12 +31,7 @@ class Preparation:
     """Compiles or loads the kernels of the rules and of a search, in a thread of its own."""
 
     def __init__(self, needs: Callable[[Any], list[Need]], start: Any) -> None:
-        """Start the thread.
-
-        Args:
-            needs: kernels of the search from a start, such as `Player.needs`.
-            start: a state of the game.
-        """
+        """Start the thread. ``needs`` returns the kernels of the search from a start, as `Player.needs` does."""
         self._needs, self._start = needs, start
         self._done, self._stopped = threading.Event(), threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
@@ -55,11 +47,9 @@ class Preparation:
         self._stopped.set()
 
     def wait(self, milliseconds: float | None = None, given_up: threading.Event | None = None) -> bool:
-        """Wait for a share of a move's time; return whether all kernels are ready. None waits without a limit.
+        """Wait for a share of a move's ``milliseconds``, None without a limit; return whether all kernels are ready.
 
-        Args:
-            milliseconds: time of the move.
-            given_up: event that ends the wait.
+        The event ``given_up`` ends the wait.
         """
         end = math.inf if milliseconds is None else time.monotonic() + SHARE * milliseconds / 1000
         while not self._done.wait(max(0.0, min(0.05, end - time.monotonic()))):
@@ -95,9 +85,6 @@ def less_time(position: Position, bounds: Bounds, spent_ms: float) -> tuple[Posi
     return position, bounds
 
 
-# The thread in which an engine's player searches while another thread reads commands.
-
-
 PRESS_S = 0.002  # Seconds between repeated requests to stop: a search that is about to begin may miss the first one
 Job = Callable[[], object]
 
@@ -114,11 +101,11 @@ class Search:
     _player: Player | None = None
 
     def begin(self, player: Player) -> None:
-        """Note the player that searches until `end`."""
+        """Note the player that searches, until `end` notes that the search has ended."""
         self._player = player
 
     def end(self) -> None:
-        """Note that the search has ended."""
+        """See `begin`."""
         with self._lock:
             self.done.set()
             self.hit.set()
@@ -140,7 +127,7 @@ class Search:
 
 
 class SearchThread:
-    """Runs jobs one after the other. Searches can be stopped from outside."""
+    """Runs jobs one after the other, while another thread reads commands. Searches can be stopped from outside."""
 
     def __init__(self, inform: Callable[[str], None]) -> None:
         """``inform`` receives the errors of jobs."""
@@ -204,6 +191,8 @@ class Conversation:
     does one job after the other. So ``write`` is called from two threads.
     """
 
+    TOO_LONG: str  # Answer to a line that is too long
+
     def __init__(self, game: str, player: str, write: Write, seed: int = 0) -> None:
         """``player`` is a text for `build_player`, which is called when the player is first needed."""
         self._game, self._rules, self._text, self._out = game, get_game(game), player, write
@@ -257,12 +246,7 @@ class Conversation:
         return True
 
     def _think(
-        self,
-        search: Search,
-        received: float,
-        position: Position,
-        bounds: Bounds = NO_BOUNDS,
-        on_info: OnInfo | None = None,
+        self, search: Search, received: float, position: Position, bounds: Bounds, on_info: OnInfo | None = None
     ) -> Thought:
         """Let the player think, with the time since ``received`` taken off; any move while kernels are compiled."""
         time_ms = time_of(*less_time(position, bounds, ms_since(received)))
@@ -284,35 +268,23 @@ def one_line(text: str) -> str:
     return " ".join(text.split())[:300]
 
 
-# The loop of a conversation.
-
-
 LONGEST = 1 << 16  # Longest line in bytes; a game of a hundred moves takes a thousand
 LAST_ANSWER_S = 10.0
-
-
-def nobody() -> None:
-    """Do nothing."""
 
 
 def converse(
     begin: Callable[[Write], Conversation],
     source: BinaryIO,
     sink: BinaryIO,
-    complaint: str,
-    deaf: Callable[[], None] = nobody,
+    deaf: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer the lines of ``source`` until the conversation or the input ends.
 
     At the end of the input, a running search is stopped and still answers. The thread of a search may still run when
     this function returns, so the process should end.
 
-    Args:
-        begin: makes the conversation from a function that writes a line, which may be called from any thread.
-        source: input stream.
-        sink: output stream.
-        complaint: answer to a line that is too long.
-        deaf: called, from any thread, when the reader of the answers is gone; the write then fails.
+    ``begin`` makes the conversation from a function that writes a line to ``sink``, from any thread. When the reader of
+    the answers is gone, ``deaf`` is called, from any thread, and the write then fails.
     """
     lock = threading.Lock()
 
@@ -330,7 +302,7 @@ def converse(
         if len(line) == LONGEST and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = source.readline(LONGEST)
-            write(complaint)
+            write(conversation.TOO_LONG)
         elif not conversation.handle(line.decode("utf-8-sig", "replace")):
             return
     conversation.finish(LAST_ANSWER_S)

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,28 +21,23 @@ from pipeline_src.games.game import Game, get_game
 from pipeline_src.jit import plainly
 from pipeline_src.players.packaged import elo_range, ladders
 from pipeline_src.players.player import Bounds, Player, PlayerError, Position
-from pipeline_src.players.process import PATIENT, EnginePlayer, EngineProcess, Patience, ProgramOptions
+from pipeline_src.players.process import EnginePlayer, EngineProcess, ProgramOptions
 from pipeline_src.players.registry import build_player
 from pipeline_src.players.searching import Limits
-from pipeline_src.players.session import Conversation, Search, converse, error_text, nobody, one_line, time_of
+from pipeline_src.players.session import Conversation, Search, error_text, one_line, time_of
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock, Limit, SearchResult, searching_seconds
-
-# Moves in UCI: ``d1d7g7`` for ``d1-d7/g7``, or ``d1d7,d7g7`` for programs that know no other form.
-
 
 _SIGNS = re.compile(r"[-/()]")
 _TURN = re.compile(r"([a-z]\d+)([a-z]\d+)([a-z]\d+)")
 _COMMA = re.compile(r"([a-z]\d+)([a-z]\d+),(?P<again>\2)?([a-z]\d+)")
 """``d1d7,g7``, or ``d1d7,d7g7`` in the form of chess programs with walls."""
-
-
 Form = Literal["joined", "pairs", "comma"]  # `joined` is `d1d7g7`, `pairs` is `d1d7,d7g7`, `comma` is `d1d7,g7`
 _FORMS: dict[Form, str] = {"joined": r"\1\2\3", "pairs": r"\1\2,\2\3", "comma": r"\1\2,\3"}
 
 
 def write_move(game: Game, state: Any, action: int, form: Form = "joined") -> str:
-    """Return the text of an action on the board of ``state``."""
+    """Return the text of an action on the board of ``state``, such as ``d1d7g7`` for ``d1-d7/g7``."""
     return _TURN.sub(_FORMS[form], _SIGNS.sub("", game.format_move(action, *state.board.shape)))
 
 
@@ -76,26 +70,30 @@ TRIAL_MS = 50.0  # Milliseconds of the search that shows how an engine writes mo
 TRIAL_GRACE_S = 1.0  # Seconds after which that search is stopped, for engines that know no movetime
 
 
+class UciOptions(ProgramOptions, Limits):
+    """Any program that speaks UCI for the Amazons, such as `zugwerk amazons uci`; its own limit if none is given."""
+
+    EXAMPLE = "uci:'./engine --quiet',movetime=1000,option.Hash=64"
+    DEFAULT = Limit()
+
+    movetime: Annotated[float, Field(ge=1, lt=1e15)] | None = None
+    """Milliseconds for a move."""
+    option: dict[str, str] = Field(default_factory=dict)
+    """A UCI option of the program, set at its start."""
+    moves: Literal["ask", "joined", "pairs", "comma"] = "ask"
+    """Text of moves that are sent: `joined` d1d7g7, `pairs` d1d7,d7g7, `comma` d1d7,g7; `ask`: as it writes its own."""
+
+
 class UciPlayer(EnginePlayer):
-    """See `EnginePlayer`."""
+    """See `EnginePlayer`. The limits of the options apply unless the game is played on a clock."""
 
-    def __init__(
-        self,
-        game: str,
-        command: Sequence[str],
-        limits: Mapping[str, float] = MappingProxyType({}),
-        options: dict[str, str] | None = None,
-        patience: Patience = PATIENT,
-        form: Form | None = None,
-    ) -> None:
-        """``limits`` follow ``go``, unless the game is played on a clock; ``options`` are set at the start.
-
-        Moves are written in ``form``; with None, as the engine writes its own.
-        """
-        super().__init__(command, patience)
-        self._form = form
-        self._game: Game = get_game(game)
-        self._limits, self._options = dict(limits), options or {}
+    def __init__(self, options: UciOptions) -> None:
+        super().__init__(options.command, options.patience)
+        self._form: Form | None = None if options.moves == "ask" else options.moves  # None before it is known
+        self._game: Game = get_game("amazons")
+        limits = {name: getattr(options, name) for name in ("movetime", "nodes", "depth")}
+        self._limits: dict[str, float] = {name: value for name, value in limits.items() if value is not None}
+        self._options = options.option
         self._standard = self._game.to_fen(self._game.initial_state())
         self._fresh = False  # whether no position was sent since the last ucinewgame
 
@@ -202,28 +200,6 @@ def _clock_limits(position: Position, first_to_move: bool) -> dict[str, float]:
     return limits if clock.moves is None else limits | {"movestogo": clock.moves}
 
 
-class UciOptions(ProgramOptions, Limits):
-    """Any program that speaks UCI for the Amazons, such as `zugwerk amazons uci`; its own limit if none is given."""
-
-    EXAMPLE = "uci:'./engine --quiet',movetime=1000,option.Hash=64"
-    DEFAULT = Limit()
-
-    movetime: Annotated[float, Field(ge=1, lt=1e15)] | None = None
-    """Milliseconds for a move."""
-    option: dict[str, str] = Field(default_factory=dict)
-    """A UCI option of the program, set at its start."""
-    moves: Literal["ask", "joined", "pairs", "comma"] = "ask"
-    """Text of moves that are sent: `joined` d1d7g7, `pairs` d1d7,d7g7, `comma` d1d7,g7; `ask`: as it writes its own."""
-
-
-def uci_player(options: UciOptions) -> UciPlayer:
-    """The player ``uci``."""
-    limits = {"movetime": options.movetime, "nodes": options.nodes, "depth": options.depth}
-    given = {name: value for name, value in limits.items() if value is not None}
-    form = None if options.moves == "ask" else options.moves
-    return UciPlayer("amazons", options.command, given, options.option, options.patience, form)
-
-
 # The arguments of ``position`` and ``go``.
 
 
@@ -320,15 +296,10 @@ def _less(time_ms: float, overhead_ms: float) -> float:
 
 
 _RANGES = {
-    "depth": (1.0, float(MOST_DEPTH)),
+    **dict.fromkeys(("depth", "mate"), (1.0, float(MOST_DEPTH))),
+    **dict.fromkeys(("movetime", "wtime", "btime"), (1.0, MOST_MS)),
+    **dict.fromkeys(("winc", "binc", "movestogo"), (0.0, MOST_MS)),
     "nodes": (1.0, float(MOST_NODES)),
-    "movetime": (1.0, MOST_MS),
-    "wtime": (1.0, MOST_MS),
-    "btime": (1.0, MOST_MS),
-    "winc": (0.0, MOST_MS),
-    "binc": (0.0, MOST_MS),
-    "movestogo": (0.0, MOST_MS),
-    "mate": (1.0, float(MOST_DEPTH)),
 }
 _WORDS = {*_RANGES, "infinite", "ponder", "searchmoves"}
 
@@ -360,33 +331,26 @@ def read_go(words: Sequence[str]) -> GoCommand:
     return go
 
 
-# The ``info`` line of a search.
-
-
 PROVEN = (WIN + COUNTED) / 2
 """Larger values are ends of the game, `WIN` less the plies to the end. Values from `SURE` on are counted endings."""
 SURE = WIN - 2000
 
 
 def info_lines(game: Game, state: Any, found: SearchResult) -> list[str]:
-    """Return `info_line`; for a search with several lines, one for each, which are numbered (``multipv``)."""
-    if not found.lines:
-        return [info_line(game, state, found)]
-    each = [replace(found, value=line.value, depth=line.depth, pv=line.pv) for line in found.lines]
-    return [info_line(game, state, one, f" multipv {k}") for k, one in enumerate(each, 1)]
+    """Return ``info depth .. nodes .. nps .. time .. score .. pv ..``, with the score from `score_words`.
 
-
-def info_line(game: Game, state: Any, found: SearchResult, which: str = "") -> str:
-    """Return ``info depth .. nodes .. nps .. time .. score .. pv ..``, with the score from `score_words`."""
-    words = [f"info depth {found.depth}{which} nodes {found.nodes}"]
-    if found.seconds > 0:
-        words.append(f"nps {int(found.nodes / found.seconds)}")
-    words.append(f"time {int(found.seconds * 1000)}")
-    if math.isfinite(found.value):
-        words.append(score_words(found.value))
-    if found.pv:
-        words.append("pv " + " ".join(write_move(game, state, action) for action in found.pv))
-    return " ".join(words)
+    A search with several lines gets one for each, which are numbered (``multipv``).
+    """
+    said = []
+    each: Sequence[Any] = found.lines or (found,)  # both have value, depth and pv
+    for k, one in enumerate(each, 1):
+        words = [f"info depth {one.depth}", *([f"multipv {k}"] if found.lines else []), f"nodes {found.nodes}"]
+        words += [f"nps {int(found.nodes / found.seconds)}"] if found.seconds > 0 else []
+        words += [f"time {int(found.seconds * 1000)}"]
+        words += [score_words(one.value)] if math.isfinite(one.value) else []
+        words += ["pv", *(write_move(game, state, action) for action in one.pv)] if one.pv else []
+        said.append(" ".join(words))
+    return said
 
 
 def score_words(value: float) -> str:
@@ -408,9 +372,6 @@ def exact_words(value: float) -> str:
     return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"
 
 
-# A player that serves another program.
-
-
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
 HASH_MIB, MOST_HASH_MIB = 64, 4096
@@ -420,11 +381,13 @@ MOST_LINES = 50  # Largest number of lines of an analysis (MultiPV)
 class Session(Conversation):
     """A UCI conversation."""
 
+    TOO_LONG = "info string line too long"
+
     def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
         """See `session.Conversation`."""
         super().__init__(game, player, write, seed)
-        start = self._rules.initial_state()
-        self._placed = Placed(start, start)
+        self._start = self._rules.initial_state()
+        self._placed = Placed(self._start, self._start)
         self._rejected = ""
         self._hash_mib: int | None = None
         self._waiting: threading.Thread | None = None
@@ -523,13 +486,14 @@ class Session(Conversation):
         self._rejected = "the last position could not be read: send another one"
         with plainly():
             self._placed = read_position(self._rules, words)
-        self._rejected = ""
+            over = self._rules.winner(self._placed.state) is not None
+        self._rejected = "the game is over" if over else ""
 
     def _go(self, words: list[str]) -> None:
         received = time.perf_counter()
         self._stop([])
         go = read_go(words)
-        if not self._rejected:
+        if go.moves and not self._rejected:
             with plainly():
                 go.read_moves(self._rules, self._placed.state)
         for complaint in go.complaints:
@@ -543,9 +507,6 @@ class Session(Conversation):
     def _stop(self, _: list[str]) -> None:
         self._thread.stop()
 
-    def _ignore(self, _: list[str]) -> None:
-        pass
-
     _COMMANDS = {  # noqa: RUF012 - a table, never changed
         "uci": _uci,
         "isready": _isready,
@@ -555,8 +516,7 @@ class Session(Conversation):
         "go": _go,
         "stop": _stop,
         "ponderhit": _ponderhit,
-        "debug": _ignore,
-        "register": _ignore,
+        **dict.fromkeys(("debug", "register"), lambda *_: None),
     }
 
     # The methods below run in the search thread, one job after the other.
@@ -567,7 +527,7 @@ class Session(Conversation):
         return f"level:elo={self._elo}" if self._limited else self._text
 
     def _make(self) -> Player:
-        return self._seat(self._playing, self._rules.initial_state())
+        return self._seat(self._playing, self._start)
 
     def _prepare(self) -> None:
         with suppress(ZugwerkError):
@@ -591,7 +551,7 @@ class Session(Conversation):
         """Answer if the player, or its error, is there within that time; return whether it was."""
         try:
             self._make()
-            if not self._ready(self._rules.initial_state(), milliseconds):
+            if not self._ready(self._start, milliseconds):
                 return False
         except ZugwerkError as error:
             self._complain(str(error))
@@ -607,7 +567,7 @@ class Session(Conversation):
         if self._limited:
             build_player(self._game, text).close()  # plays once its strength is no longer limited
         else:
-            self._seat(text, self._rules.initial_state())
+            self._seat(text, self._start)
         self._text = text
 
     def _limit_strength(self, limited: bool, elo: int) -> None:
@@ -641,10 +601,6 @@ class Session(Conversation):
 
     def _search(self, search: Search, placed: Placed, go: GoCommand, received: float) -> str:
         rules, state, only = self._rules, placed.state, go.actions
-        with plainly():
-            if rules.winner(state) is not None:
-                self._complain("the game is over")
-                return "(none)"
         player = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
@@ -714,8 +670,3 @@ def _whole(name: str, text: str, low: int, high: int) -> int:
     if not (text.isascii() and text.isdigit() and low <= int(text[:9]) <= high):
         raise ZugwerkError(f"{name} must be a whole number from {low} to {high}, not {text[:40]!r}")
     return int(text)
-
-
-def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO, deaf: Callable[[], None] = nobody) -> None:
-    """Answer the lines of ``source`` until ``quit`` or the end of input; see `converse`. ``quit`` does not wait."""
-    converse(lambda write: Session(game, player, write), source, sink, "info string line too long", deaf)

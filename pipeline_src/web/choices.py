@@ -6,11 +6,9 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.listing import Option
-from pipeline_src.players.listing import players as listed
 from pipeline_src.players.packaged import ladder_of, ladders
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
-from pipeline_src.players.registry import maker_of, open_maker
+from pipeline_src.players.registry import Option, listed, maker_of, open_maker
 from pipeline_src.web.messages import (
     Choices,
     GameChoice,

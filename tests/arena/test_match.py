@@ -78,19 +78,6 @@ def test_result_is_independent_of_workers(model):
     assert play(f"nets:{model}", "one_ply:noise=1", Parallel(workers=2)).games == alone.games
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "complaint"),
-    [
-        ("nobody", "random", "no player 'nobody' for amazons; there are: random, one_ply"),
-        ("random", "one_ply:depth=3", "has no option 'depth'"),
-        ("nets:missing.pt", "random", "missing.pt: no such model$"),
-    ],
-)
-def test_unknown_player_is_named_before_any_game(a, b, complaint):
-    with pytest.raises(ZugwerkError, match=complaint):
-        play(a, b)
-
-
 def test_nets_for_other_sizes_are_refused(model):
     with pytest.raises(ZugwerkError, match="8x8 board, but these nets play on 6x6"):
         play(f"nets:{model}", "random", size=8)
@@ -102,17 +89,6 @@ def test_games_of_a_variant():
     assert [game.actions[0] for game in games[::2]] == [game.actions[0] for game in games[1::2]]
     with pytest.raises(ZugwerkError, match="a line of 5"):
         play_match(Board("gomoku", 4, "freestyle"), "random", "random", 2, 1, [1], ALONE)
-
-
-@pytest.mark.usefixtures("stubs")
-def test_match_of_a_stage_resumes(tmp_path):
-    whole = play("one_ply:noise=2", "random")
-    with Journal(tmp_path / "journal.jsonl", {}) as journal:
-        assert play("one_ply:noise=2", "random", pairs=2, journal=journal).games == whole.games[:4]
-        before = (tmp_path / "journal.jsonl").read_bytes()
-        assert play("one_ply:noise=2", "random", journal=journal).games == whole.games
-    assert (tmp_path / "journal.jsonl").read_bytes().startswith(before)
-    assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 6
 
 
 def brain(mode):
@@ -334,7 +310,6 @@ TIME = NO_LIMITS | {"movetime": 250.0}
 @pytest.mark.parametrize(
     ("game", "text", "limits", "found"),
     [
-        ("amazons", "random", TIME, "random"),
         ("amazons", "one_ply:noise=1", TIME, "one_ply:noise=1"),
         ("amazons", "uci:x -y", TIME, "uci:x -y,movetime=250"),
         ("amazons", "uci:x,nodes=3", TIME, "uci:x,nodes=3"),
@@ -351,10 +326,8 @@ def test_default_limits_apply_to_players_that_take_them(game, text, limits, foun
     ("text", "limits", "said"),
     [
         ("mcts", TIME | {"depth": 3}, "player 'mcts' has no depth; its limits: movetime, nodes"),
-        ("mcts", NO_LIMITS | {"depth": 3}, "has no depth"),
         ("minimax", TIME | {"nodes": 5}, "has no movetime or nodes; its limits: depth"),
         ("brain:x", NO_LIMITS | {"nodes": 5}, "player 'brain:x' has no nodes; its limits: movetime"),
-        ("nobody", TIME, "no player 'nobody'"),
     ],
 )
 def test_limits_that_a_player_does_not_have_are_refused(text, limits, said):
@@ -379,16 +352,11 @@ def test_a_limit_that_the_clock_would_replace_is_refused(text, said):
         assert with_limits("gomoku", other, NO_LIMITS, on_clock=True) == other
 
 
-def test_minimax_searches_to_its_depth_on_a_clock_too():
+def test_minimax_on_a_clock_and_an_engine_with_other_dialect_play_to_the_end():
     spec = MatchSpec("gomoku", "minimax:depth=1", "random", 2, "random:2", 5, clock=(60_000.0, 0.0))
     assert {game.ended for game in run_match(spec).games} == {"board"}
-
-
-def test_match_against_engine_with_other_dialect():
     found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2, size=6))
-    assert found.side(0).forfeits == {}
-    assert {game.ended for game in found.games} == {"board"}
-    assert found.no_result == ""
+    assert ({game.ended for game in found.games}, found.no_result) == ({"board"}, "")
 
 
 def test_a_side_without_a_legal_move_makes_no_result():

@@ -3,9 +3,7 @@
 import dataclasses
 import json
 import re
-import subprocess
 import sys
-import time
 from itertools import product
 
 import numpy as np
@@ -62,10 +60,8 @@ def test_a_round_robin_rates_everybody(file, tmp_path):
     results = json.loads((tmp_path / "out/results.json").read_text())
     assert [row["player"] for row in results["ranking"]] == found.ranking
     records = read_records(tmp_path / "out/games.parquet")
-    assert [(one.gid, one.first_name, one.second_name) for one in records[:2]] == [
-        (1, "deep", "flat"),
-        (2, "flat", "deep"),
-    ]
+    names = [(one.gid, one.first_name, one.second_name) for one in records[:2]]
+    assert names == [(1, "deep", "flat"), (2, "flat", "deep")]
     text = (tmp_path / "out/games.txt").read_text()
     assert text.count("[Round ") == 12
     assert '[Game "gomoku"]\n[Round "1"]\n[First "deep"]\n[Second "flat"]\n[Board "5x5 freestyle-4"]' in text
@@ -87,7 +83,8 @@ def test_tournament_resumes_and_new_player_changes_no_game(file, tmp_path, monke
 
     monkeypatch.setattr(match, "play_group", noted)
     out = tmp_path / "out"
-    assert run_tournament(read_tournament(file), out).status == "interrupted"
+    part = run_tournament(read_tournament(file), out)
+    assert [one.status for one in (part, *part.matches.values())].count("interrupted") == 4
     assert len(read_records(out / "games.parquet")) == 6
     whole = run_tournament(read_tournament(file), out)
     assert (whole.status, len(played)) == ("finished", 4 + 3)
@@ -139,24 +136,11 @@ def test_sequential_test_ends_only_its_meeting(file, tmp_path, workers):
     assert found.status == "finished"
     assert len(found.games) < found.planned == 3 * 40
     results = json.loads((tmp_path / "out/results.json").read_text())
-    assert [one["sprt"]["verdict"] for one in results["meetings"]] == [
-        match.test.verdict for match in found.matches.values()
-    ]
+    verdicts = [match.test.verdict for match in found.matches.values()]
+    assert [one["sprt"]["verdict"] for one in results["meetings"]] == verdicts
     again = run_tournament(read_tournament(file), tmp_path / "out")
     assert moves(again) == moves(found)
     assert moves(run_tournament(read_tournament(file), parallel=Parallel(workers=workers))) == moves(found)
-
-
-def test_unfinished_meeting_is_marked(file, monkeypatch):
-    monkeypatch.setattr(match, "play_group", lambda *_: interrupted())
-    found = run_tournament(read_tournament(file))
-    assert {one.status for one in found.matches.values()} == {found.status} == {"interrupted"}
-    assert found.games == []
-    assert found.as_json()["ranking"][0]["elo"] is None
-
-
-def interrupted():
-    raise KeyboardInterrupt
 
 
 def test_a_forfeit_says_why_everywhere(file, tmp_path):
@@ -169,9 +153,8 @@ def test_a_forfeit_says_why_everywhere(file, tmp_path):
     assert "no result: deep - chance: chance made no legal move in time in any game" in done.stderr
     why = "crashed (status 3); its last lines: OK; on stderr: warming up | no memory ?[31mleft"
     assert "8 games, finished" in done.stdout
-    assert re.search(
-        rf"^game 5: chance forfeits to deep \(crash\), move 2: engine .* {re.escape(why)}$", done.stdout, re.M
-    )
+    told = rf"^game 5: chance forfeits to deep \(crash\), move 2: engine .* {re.escape(why)}$"
+    assert re.search(told, done.stdout, re.M)
     results = json.loads((out / "results.json").read_text())
     assert [one["game"] for one in results["forfeits"]] == [5, 6, 7, 8]
     assert all(one["player"] == "chance" and one["kind"] == "crash" for one in results["forfeits"])
@@ -183,8 +166,7 @@ def test_a_forfeit_says_why_everywhere(file, tmp_path):
     events = [one.event for one in read_records(out / "games.parquet")]
     assert events == [""] * 4 + [f"forfeit:crash: {one}" for one in told]
     assert f'[Forfeit "crash: {told[0]}"]' in (out / "games.txt").read_text()
-    page = (out / "index.html").read_text()
-    assert str(escape(told[0])) in page
+    assert str(escape(told[0])) in (out / "index.html").read_text()
     as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(out), "--json"])
     assert json.loads(as_json.stdout)["forfeits"] == results["forfeits"]
 
@@ -196,44 +178,6 @@ def test_quotes_in_an_engines_words_do_not_end_a_tag():
         r'[Forfeit "crash: says \"\\\""]'
         "\n\n1. a5 b5 2. c5\n1-0\n\n"
     )
-
-
-@pytest.mark.slow
-def test_killed_tournament_resumes_with_missing_games(file, tmp_path):
-    """kill -9: the pairs that were finished are not played again, and the end is the same."""
-    file.write_text(FILE.replace("games: 4", "games: 60").replace("random:1", "random:2"))
-    out = tmp_path / "out"
-    line = [sys.executable, "-m", "pipeline_src.cli", "tournament", str(file), "--out", str(out), "--workers", "2"]
-    journal = out / "games.journal.jsonl"
-    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        end = time.monotonic() + 200
-        while not (journal.exists() and journal.read_bytes().count(b"\n") > 5) and time.monotonic() < end:
-            assert process.poll() is None
-            time.sleep(0.005)
-        process.kill()
-    before = journal.read_bytes()
-    before = before[: before.rindex(b"\n") + 1]
-    assert not (out / "results.json").exists()
-    assert 5 <= before.count(b"\n") - 1 < 90
-    whole = run_tournament(read_tournament(file), out)
-    assert whole.status == "finished"
-    assert journal.read_bytes().startswith(before)
-    assert journal.read_bytes().count(b"\n") == 1 + 90
-    assert moves(run_tournament(read_tournament(file))) == moves(whole)
-
-
-def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
-    brain = f"brain:'{sys.executable}' -S '{SCRIPT}' suggest"
-    file.write_text(FILE.replace("chance: random", f'chance: "{brain}"').replace("-4", ""))
-    done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out")])
-    assert done.exit_code == 1, done.output
-    assert "no result: flat - chance: chance made no legal move in time in any game" in done.stderr
-    assert "12 games, finished" in done.stdout
-    assert "game 5: chance forfeits to deep (illegal), move 2: engine" in done.stdout
-    as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out"), "--json"])
-    ranking = json.loads(as_json.stdout)["ranking"]
-    assert [(row["player"], row["forfeits"], row["elo"] is None) for row in ranking][-1] == ("chance", 8, True)
-    assert [row["elo"]["n"] for row in ranking[:2]] == [4, 4]
 
 
 def test_out_that_is_no_file_is_refused(file, tmp_path):
@@ -273,12 +217,8 @@ def test_times_are_checked_before_the_first_game(file, line, said):
 
 def test_movetime_is_for_players_without_own_limit(file):
     file.write_text(FILE + "  plain: alphabeta\nmovetime: 20\n")
-    assert read_tournament(file).texts() == {
-        "deep": "alphabeta:depth=2",
-        "flat": "alphabeta:depth=1",
-        "chance": "random",
-        "plain": "alphabeta:movetime=20",
-    }
+    texts = ["alphabeta:depth=2", "alphabeta:depth=1", "random", "alphabeta:movetime=20"]
+    assert [*read_tournament(file).texts().values()] == texts
     file.write_text(FILE + "  plain: minimax\nmovetime: 20\n")
     with pytest.raises(ZugwerkError, match="player 'minimax' has no movetime; its limits: depth"):
         read_tournament(file).texts()
@@ -406,16 +346,10 @@ def test_records_name_who_moved_first():
     a_first, b_first = Fixture("A", "B", (), ()), Fixture("B", "A", (), ())
     match = Match.of("a", "b", [PlayedGame(a_first, (1,), "first"), PlayedGame(b_first, (2,), "second")])
     best = BestOf("b", "a", False, [PlayedGame(a_first, (3,), "draw"), PlayedGame(b_first, (4,), "first")])
-    games = [("t", match.games), ("table4", best.games)]
-    found = [
-        (one.gid, one.event, one.first_name, one.second_name, one.actions)
-        for one in records(Board("gomoku", 4, "freestyle-3"), games)
-    ]
-    assert found == [
-        (1, "t", "A", "B", (1,)),
-        (2, "t", "B", "A", (2,)),
-        (3, "table4", "A", "B", (3,)),
-        (4, "table4", "B", "A", (4,)),
+    found = records(Board("gomoku", 4, "freestyle-3"), [("t", match.games), ("table4", best.games)])
+    assert [(one.gid, one.event, one.first_name + one.second_name, one.actions) for one in found] == [
+        *((1, "t", "AB", (1,)), (2, "t", "BA", (2,))),
+        *((3, "table4", "AB", (3,)), (4, "table4", "BA", (4,))),
     ]
     assert first_side_share(match.games + best.games) == pytest.approx(2.5 / 4)
     assert dataclasses.asdict(match.standing) == {"wins": 2, "draws": 0, "losses": 0}

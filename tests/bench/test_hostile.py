@@ -2,9 +2,7 @@ import random
 
 import pytest
 
-from bench.reliability.hostile import Attack, attack
-from bench.reliability.hostile_readers import READERS
-from bench.reliability.hostile_texts import tars
+from bench.hostile import READERS, Attack, attack, tars
 from pipeline_src.records.raw import RawGame
 
 

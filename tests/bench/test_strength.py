@@ -4,30 +4,20 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from bench.strength import (
-    amazons_engine,
-    amazons_net,
-    gomoku_engine,
-    gomoku_zero,
-    growing_boards,
-    joseki,
-    levels,
-    search_depth,
-)
-from bench.strength.growing_boards import Point, figures, time_to_goal
+from bench.strength import amazons_engine, amazons_net, gomoku_engine, gomoku_zero, joseki, levels, search_depth
 from pipeline_src import yaml12
-from pipeline_src.arena.result import Standing
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import ladders
 from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.report.figures import REGISTRY
-from pipeline_src.systems.joseki.patterns import fingerprint, walk
 from tests.systems.joseki.games import random_record
-from tests.systems.search_depth.test_match import PARAMS, project  # noqa: F401, a fixture
+from tests.systems.search_depth.test_match import (
+    PARAMS,
+    project,  # noqa: F401, a fixture
+)
 
 MATCHES = {
     "one_ply": ("one_ply", "random", 4, 1),
@@ -83,20 +73,6 @@ def test_net_search_is_measured_at_equal_and_at_more_time(tmp_path, monkeypatch)
     assert set(found) - {"matches"} <= set(REGISTRY["amazons_net"])
     assert found["residual_puct_vs_alphabeta"]["value"] == 1.0
     assert {name: match["games"] for name, match in found["matches"].items()} == {"puct_100": 4, "puct_400": 2}
-
-
-def test_elo_per_doubling_is_the_mean_of_the_steps():
-    class Step:
-        standing = Standing(wins=5, draws=2, losses=3)
-
-        def __init__(self, *elo):
-            self.score = self
-            self.elo = lambda: elo
-
-    found = amazons_engine._mean_elo([Step(100.0, 50.0, 150.0), Step(200.0, 150.0, 250.0)])
-    assert found["value"] == 150
-    assert found["n"] == 20
-    assert found["high"] - 150 == pytest.approx(50 / 2**0.5)
 
 
 PLAYERS = "random", "random"
@@ -213,16 +189,6 @@ def test_runs_are_pooled_into_all_figures(tmp_path):
     assert found["elo_last"]["high"] - 200 == pytest.approx(1.959964 * 100)  # the runs differ by more than their errors
 
 
-def test_best_of_five_figure_leaves_out_runs_without_it(tmp_path):
-    folder = run(tmp_path / "a", 1, "wwwd")
-    report = json.loads((folder / gomoku_zero.REPORT).read_text())
-    del report["best_of_five_won"]
-    (folder / gomoku_zero.REPORT).write_text(json.dumps(report))
-    assert set(gomoku_zero.figures([folder])) == NAMES - {"best_of_five_won"}
-    both = gomoku_zero.figures([folder, run(tmp_path / "b", 2, "wlww")])
-    assert both["best_of_five_won"]["n"] == 4
-
-
 def test_a_collected_run_is_kept_with_the_laptops_run(tmp_path, monkeypatch):
     monkeypatch.setattr(gomoku_zero, "OUT", tmp_path / "measured.json")
     laptop, paper = run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")
@@ -241,73 +207,12 @@ def test_a_collected_run_is_kept_with_the_laptops_run(tmp_path, monkeypatch):
     assert list(of_paper["seeds"]) == ["7"]
 
 
-def test_code_digest_is_given_only_if_all_runs_agree(tmp_path):
-    folders = [run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")]
-    (folders[0] / gomoku_zero.MARK).write_text(json.dumps({"key": "k", "code": "12"}))
-    assert gomoku_zero.evaluated_by(folders[:1]) == "12"
-    assert gomoku_zero.evaluated_by(folders) is None
-    (folders[1] / gomoku_zero.MARK).write_text(json.dumps({"key": "l", "code": "12"}))
-    assert gomoku_zero.evaluated_by(folders) == "12"
-    (folders[1] / gomoku_zero.MARK).write_text(json.dumps({"key": "l", "code": "34"}))
-    assert gomoku_zero.evaluated_by(folders) is None
-
-
 def test_games_of_other_params_are_refused(tmp_path):
     folder = run(tmp_path / "a", 1, "wwww")
     text = (folder / "params.yaml").read_text().replace("playouts=1000", "playouts=999")
     (folder / "params.yaml").write_text(text)
     with pytest.raises(ZugwerkError, match="not the games of"):
         gomoku_zero.figures([folder])
-
-
-PAIRS = 40
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch):
-    monkeypatch.setattr(growing_boards, "RESAMPLES", 400)
-
-
-def point(run, seed, spent, score):
-    won = round(score * PAIRS)
-    return Point(run, seed, int(100 * spent), spent, [(1.0, 1.0)] * won + [(0.0, 0.0)] * (PAIRS - won))
-
-
-def run_of(run, seed, scores):
-    return [point(run, seed, spent, score) for spent, score in scores.items()]
-
-
-def test_computing_until_a_run_scores_one_half():
-    grown = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
-    assert time_to_goal(grown, "grown") == pytest.approx(0.4)
-    assert time_to_goal(run_of("grown", 1, {0.1: 0.6, 0.5: 0.9}), "grown") == 0.1  # at once
-    assert time_to_goal(run_of("grown", 1, {0.1: 0.1, 0.8: 0.4}), "grown") == 0.8  # never
-    assert time_to_goal([*grown, *run_of("grown", 2, {0.2: 0.5})], "grown") == pytest.approx(0.3)
-
-
-def test_falling_scores_are_smoothed():
-    """The fitted curve never falls: 0.6 and 0.4 are a half each."""
-    assert time_to_goal(run_of("grown", 1, {0.1: 0.0, 0.3: 0.6, 0.4: 0.4, 0.9: 1.0}), "grown") == pytest.approx(0.3)
-
-
-def test_intervals_contain_the_values():
-    points = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
-    points += run_of("scratch", 1, {0.5: 0.0, 1.0: 0.5})
-    found = figures(points)
-    time = found["time_to_scratch_strength"]
-    assert time["value"] == pytest.approx(0.4)
-    assert 0.3 < time["low"] < 0.4 < time["high"] < 0.5
-    assert found["time_to_scratch_strength_from_scratch"]["value"] == pytest.approx(1.0)
-    assert found["score_grown_vs_scratch"]["value"] == pytest.approx(0.9)
-    assert np.isfinite([row["value"] for row in found.values()]).all()
-
-
-def test_intervals_include_the_scatter_between_seeds():
-    one = run_of("grown", 1, {0.1: 0.0, 0.3: 1.0}) + run_of("scratch", 1, {1.0: 0.5})
-    other = run_of("grown", 2, {0.1: 0.0, 0.9: 1.0}) + run_of("scratch", 2, {1.0: 0.5})
-    time = figures([*one, *other])["time_to_scratch_strength"]
-    assert time["value"] == pytest.approx((0.2 + 0.5) / 2)
-    assert (time["low"], time["high"]) == (pytest.approx(0.2), pytest.approx(0.5))
 
 
 GAMES = [random_record(seed) for seed in range(15)]
@@ -332,18 +237,6 @@ def test_every_figure_is_measured_and_rejects_are_counted(tmp_path, monkeypatch,
     assert [step["games"] for step in found["scaling"]] == [10, 20]
     assert found["recommend_top3"]["n"] == found["encodings"]["value"]  # each move is held out once
     assert "clashes_ours: 0" in capsys.readouterr().out
-
-
-def test_varied_games_are_legal_and_different():
-    games = [joseki.varied(GAMES, number) for number in range(30)]
-    assert walk(games).illegal == []
-    assert len({fingerprint(game) for game in games}) == 30
-
-
-def test_a_folder_without_games_is_named(tmp_path):
-    (tmp_path / "a.sgf").write_bytes(b"x")
-    with pytest.raises(ZugwerkError, match=r"no usable game of 19x19"):
-        joseki.read(tmp_path)
 
 
 TEXTS = ["random", "one_ply:noise=9", "one_ply"]
@@ -389,13 +282,6 @@ def test_ladder_writes_elo_into_table_and_measurements(measure_levels):
         ("one_ply", "one_ply:noise=9", 8),
         ("one_ply", "random", 4),
     ]
-
-
-def test_a_second_call_plays_no_game_again(measure_levels, monkeypatch):
-    _, first = measure_levels("--only", "amazons-6", "--games", "4")
-    monkeypatch.setattr("pipeline_src.arena.runner.play_group", None)
-    _, second = measure_levels("--only", "amazons-6", "--games", "4")
-    assert second == first
 
 
 # The committed measurement, with a clock of next to nothing and a net that learnt nothing.
@@ -444,8 +330,3 @@ def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, m
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
     assert play_depth() == whole
-
-
-def test_matches_that_are_not_chosen_stay_in_the_file(play_depth):
-    play_depth("--only", "cnn_deepening")
-    assert set(play_depth("--only", "cnn_table")["matches"]) == {"cnn_table", "cnn_deepening"}

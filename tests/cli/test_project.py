@@ -14,7 +14,7 @@ from rich.console import Console
 from pipeline_src.cli.project import Lines, LiveLines
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, game
-from pipeline_src.players import listing as module
+from pipeline_src.players import registry as module
 from pipeline_src.players.registry import build_player
 from pipeline_src.project.params import MOST_WORKERS
 from pipeline_src.project.profile import profile_names

@@ -8,11 +8,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons import OnePlyPlayer, amazons_engine, one_ply_values
+from pipeline_src.players.amazons import OnePlyOptions, OnePlyPlayer, amazons_engine, one_ply_values
 from pipeline_src.players.amazons import make_evaluator as own_evaluator
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.evaluation import HAND, LEARNED, AmazonsEngine, make_evaluator, value_of
 from pipeline_src.search.limits import Clock, Limit
 from tests.players.positions import positions, random_states
@@ -124,45 +123,30 @@ def test_players_rank_in_known_order():
 
 def test_one_ply_plays_turn_with_worst_evaluation_for_opponent():
     states, evaluator = random_states(12, size=6), make_evaluator()
-    for state, chosen in zip(states, OnePlyPlayer().choose(positions(states)), strict=True):
+    for state, chosen in zip(states, OnePlyPlayer(OnePlyOptions()).choose(positions(states)), strict=True):
         turns, values = one_ply_values(state, evaluator)
         assert turns.tolist() == amazons.legal_actions(state).tolist()
         assert np.allclose(values, [-value_of(amazons.play(state, int(a)), evaluator) for a in turns])
         assert np.isclose(values[turns.tolist().index(chosen)], values.max())
 
 
-def test_defaults_without_a_params_file_or_section(tmp_path, monkeypatch):
+def test_weights_come_from_the_params_file_unless_it_has_none_or_an_option_replaces_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert amazons_engine() == AmazonsEngine()
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     assert amazons_engine() == AmazonsEngine()
     assert np.array_equal(own_evaluator().knots[1:, :8], AmazonsEngine().table()[1:])
-
-
-def test_weights_of_the_params_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 3, t1: 1}]}\n")
+    with pytest.raises(ZugwerkError, match="w = 0"):
+        own_evaluator()
     text = "amazons_engine: {tempo: 0.1, phases: [{w: 0, t1: 1}, {w: 20, t1: 0.5, t2: 0.5}]}\n"
     (tmp_path / "params.yaml").write_text(text)
     evaluator = own_evaluator()
     assert evaluator.tempo[0] == 0.1
     assert evaluator.knots[:, :7].tolist() == [[0, 1, 0, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0, 0]]
-
-
-def test_bad_weights_are_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 3, t1: 1}]}\n")
-    with pytest.raises(ZugwerkError, match="w = 0"):
-        own_evaluator()
-
-
-def test_alphabeta_option_weights_replace_those_of_params(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 0, t1: 1}, {w: 20, t1: 0.5, t2: 0.5}]}\n")
     knots = {}
     for words in ("alphabeta", "alphabeta:weights=hand", "alphabeta:weights=learned"):
-        player = make_player("amazons", words)
-        assert isinstance(player, SearchPlayer)
-        knots[words] = player.searcher.searcher.evaluator.knots[:, 0].tolist()
+        knots[words] = make_player("amazons", words).searcher.searcher.evaluator.knots[:, 0].tolist()
     assert list(knots.values()) == [[0, 20], [phase.w for phase in HAND], [phase.w for phase in LEARNED]]
     with pytest.raises(ZugwerkError, match="weights"):
         make_player("amazons", "alphabeta:weights=none")

@@ -3,6 +3,7 @@
 import re
 import shutil
 import threading
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,26 +89,6 @@ def test_the_nets_are_small_and_of_different_boards():
     assert {"amazons_net-10x10-standard", ZERO} <= NETS.keys()
     assert sum(net.file.stat().st_size for net in NETS.values()) <= MOST_BYTES_IN_ALL
     assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml"}
-
-
-@pytest.mark.parametrize(
-    ("game", "text", "size"),
-    [
-        ("gomoku", "zero:simulations=8", 9),
-        ("gomoku", "zero:simulations=8", 15),
-        ("amazons", "puct:simulations=8", 10),
-        ("amazons", "nets", 10),
-    ],
-)
-def test_a_fresh_clone_can_play(game, text, size):
-    player, rules = make_player(game, text), get_game(game)
-    start = rules.initial_state(size)
-    player.check(start)
-    rng, state, actions = np.random.default_rng(1), start, []
-    for _ in range(4):
-        (action,) = player.choose([Position(state, rng, start, tuple(actions))])
-        assert rules.is_legal(state, action)
-        state, actions = rules.play(state, action), [*actions, action]
 
 
 def test_solver_with_net_takes_the_boards_net():
@@ -214,6 +195,10 @@ class Recorder(Player):
 
     def __init__(self, board):
         self.board, self.told = board, []
+        for name, word in (("use_memory", "use"), ("take_memory", "take")):
+            setattr(self, name, lambda size, word=word: self.told.append((word, size)))
+        for name in ("new_game", "stop", "close"):
+            setattr(self, name, partial(self.told.append, name))
 
     def consider(self, positions):
         self.told.append(("consider", len(positions)))
@@ -227,21 +212,6 @@ class Recorder(Player):
 
     def ready(self, start=None):
         self.told.append("ready")
-
-    def new_game(self):
-        self.told.append("new_game")
-
-    def use_memory(self, size):
-        self.told.append(("use", size))
-
-    def take_memory(self, size):
-        self.told.append(("take", size))
-
-    def stop(self):
-        self.told.append("stop")
-
-    def close(self):
-        self.told.append("close")
 
 
 @pytest.fixture
@@ -270,12 +240,7 @@ def test_positions_are_batched_by_board_for_its_net(player):
     assert player.made[SIX].told == [("consider", 1)]
     assert player.think(positions[1]).action == 6
     assert player.consider([]) == []
-
-
-def test_properties_are_those_of_its_players(player):
-    assert player.searches
-    assert player.limit == Limit(nodes=3)
-    assert (player.boards, player.only) == ((SIX, NINE), None)
+    assert (player.searches, player.limit, player.boards, player.only) == (True, Limit(nodes=3), (SIX, NINE), None)
 
 
 def test_calls_are_forwarded_to_all_players(player):
@@ -330,6 +295,7 @@ def every(ladder):
 
 @pytest.mark.parametrize("ladder", map(every, ladders()))
 def test_each_level_is_stronger_than_the_one_before(ladder):
+    assert elo_range(ladder.game)[0] <= ladder.levels[0].elo + 0.5
     assert 6 <= len(ladder.levels) <= 8
     for weaker, stronger in pairwise(ladder.levels):
         assert weaker.elo < stronger.elo, (weaker.name, stronger.name)
@@ -430,14 +396,8 @@ def ladder(monkeypatch):
     def level(text, elo):
         return Level(name=text, player=text, elo=elo, low=elo - 1, high=elo + 1, games=2, ms=1.0)
 
-    found = Ladder(
-        game="gomoku",
-        size=9,
-        variant="exact",
-        anchor="random",
-        openings="none",
-        levels=(level("fake:nodes=5", 1000.0), level("fake:nodes=50,depth=4", 1400.0)),
-    )
+    both = (level("fake:nodes=5", 1000.0), level("fake:nodes=50,depth=4", 1400.0))
+    found = Ladder(game="gomoku", size=9, variant="exact", anchor="random", openings="none", levels=both)
     monkeypatch.setattr(levels, "ladders", lambda _: (found,))
     return found
 
@@ -499,21 +459,10 @@ def test_unknown_levels_are_refused(ladder, text, complaint):
         build_player("gomoku", text)
 
 
-def test_a_board_without_levels_is_refused(ladder):
-    with pytest.raises(ZugwerkError, match="no levels on 11x11 exact; there are levels on 9x9 exact; other players"):
-        build_player("gomoku", "level:1").check(at_start("gomoku", 11, "exact").state)
-
-
-def test_a_board_that_is_too_small_for_levels_is_refused():
+def test_a_board_without_levels_is_refused():
     words = "no levels on 8x8 renju; there are levels on .*, and by the rules .*renju.* on all from 9x9 to 25x25; other"
     with pytest.raises(ZugwerkError, match=words):
         build_player("gomoku", "level:1").check(at_start("gomoku", 8, "renju").state)
-
-
-def test_the_range_of_elo_is_that_of_all_boards():
-    low, high = elo_range("amazons")
-    assert low < ANCHOR_ELO < high
-    assert low == round(min(one.levels[0].elo for one in ladders("amazons")))
 
 
 def test_level_that_the_usual_board_lacks_is_made_for_others():

@@ -17,11 +17,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players import gomocup as brain_module
 from pipeline_src.players import process as engine_module
-from pipeline_src.players.gomocup import read_cell, rule_number, rule_words, write_cell
+from pipeline_src.players.gomocup import read_cell, write_cell
 from pipeline_src.players.player import PlayerError, Position, RefusalError
 from pipeline_src.players.process import EngineProcess
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.uci import UciPlayer
 from pipeline_src.search.limits import Clock
 from tests.players.scripted_engine import START
 
@@ -204,7 +203,7 @@ def test_no_file_handles_or_processes_are_left():
 
     before, pids = pipes(), []
     for close in (True, False):
-        engine = UciPlayer("amazons", [sys.executable, "-S", str(ENGINE), "good"])
+        engine = make_player("amazons", f"uci:{command('good')}")
         engine.ready()
         assert pipes() - before
         pids.append(engine._process.pid)
@@ -453,8 +452,6 @@ def test_after_a_fault_the_whole_position_is_sent(player, tmp_path):
 def test_rules_without_a_number(player):
     with pytest.raises(ZugwerkError, match="freestyle, exact, renju, caro, not freestyle-4"):
         player("good").choose([position(start=gomoku.initial_state(5, "freestyle-4"))])
-    assert [rule_number(name) for name in ("freestyle", "exact", "renju", "caro")] == [0, 1, 4, 8]
-    assert rule_words(6) == "renju continuous"
 
 
 def test_cells_as_text():
@@ -463,16 +460,6 @@ def test_cells_as_text():
     for bad in ("5,0", "0,3", "a,b", "1", "1,2,3", "-1,0", "\u0663,1"):
         with pytest.raises(ZugwerkError):
             read_cell(bad, 3, 5)
-
-
-@pytest.mark.parametrize(
-    ("mode", "fault"), [("hang", "hang"), ("leaves", "exit"), ("late=350", "time"), ("illegal", "illegal")]
-)
-def test_faults_lose_games_of_a_match(mode, fault):
-    bad = text(mode, options="movetime=100,grace=600,first=0")
-    found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
-    assert (found.standing.wins, found.standing.losses) == (2, 0)
-    assert found.side(1).forfeits == {fault: 2}
 
 
 @pytest.mark.slow
@@ -496,14 +483,6 @@ def test_a_first_move_may_take_longer():
         .detail.partition(";")[0]
         .endswith(" ms for a move of 100 ms, the first one, which may take 50 ms more")
     )
-
-
-def test_a_whole_match_of_brains():
-    patient = "movetime=3000,grace=3000"
-    one, other = text("good", options=patient), text("chatty", options=patient)
-    found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
-    assert found.status == "finished"
-    assert (found.forfeits(0), found.forfeits(1)) == ({}, {})
 
 
 def test_program_that_refuses_immediate_commands_gets_a_pause(player):

@@ -97,13 +97,10 @@ def position(clock=None, plies=0):
     return Position(state, np.random.default_rng(0), state, (0,) * plies, clock)
 
 
-def test_move_time_comes_from_bounds_or_clock():
+def test_move_time_comes_from_bounds_or_clock_less_what_was_waited():
     assert time_of(position(), Bounds()) is None
     assert time_of(position(Clock(1000, 1000)), Bounds(movetime_ms=70)) == 70
     assert 0 < time_of(position(Clock(80_000, 1000), 10), Bounds()) < 8000
-
-
-def test_waiting_is_deducted_from_move_and_clock():
     later, bounds = less_time(position(Clock(1000, 900)), Bounds(movetime_ms=300), 250)
     assert (later.clock.own_ms, later.clock.other_ms, bounds.movetime_ms) == (750, 900, 50)
     later, bounds = less_time(position(Clock(100, 900)), Bounds(depth=3), 250)

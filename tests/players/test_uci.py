@@ -15,8 +15,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
 from pipeline_src.players.packaged import elo_range
-from pipeline_src.players.session import Preparation
-from pipeline_src.players.uci import Placed, Session, exact_words, read_go, read_position, score_words, serve
+from pipeline_src.players.session import Preparation, converse
+from pipeline_src.players.uci import Placed, Session, exact_words, read_go, read_position, score_words
 from pipeline_src.search.alphabeta import ENTRY
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock
@@ -119,16 +119,6 @@ def test_a_stop_before_the_search_has_begun_is_not_lost(engine):
     engine.send("setoption name Player value fake:first_ms=60", "isready")
     engine.until("readyok")
     engine.send("go infinite", "stop")
-    engine.until("bestmove")
-
-
-def test_an_infinite_search_that_is_done_waits_for_the_stop(engine):
-    engine.send("setoption name Player value fake:early=1", "go infinite")
-    engine.until("info")
-    time.sleep(0.1)
-    engine.send("isready")
-    assert "bestmove" not in " ".join(engine.until("readyok"))  # ready in mid-search
-    engine.send("stop")
     engine.until("bestmove")
 
 
@@ -257,20 +247,11 @@ def test_ponder_without_a_hit_is_answered_once_by_stop(engine, lines):
 
 @pytest.mark.parametrize("go", ["go infinite depth 1", "go ponder infinite", "go infinite wtime 5 movestogo 1"])
 def test_infinite_with_other_limits_waits_for_stop(engine, go):
-    for player in ("fake", "random"):
+    for player in ("fake", "fake:early=1", "random"):  # one that ends by itself, and one that does not search
         engine.send(f"setoption name Player value {player}", go, "ponderhit")
         assert silent(engine)
         engine.send("stop")
         engine.until("bestmove", 10)
-
-
-def test_end_of_input_ends_a_ponder():
-    engine = Engine()
-    engine.send("go ponder wtime 50 btime 50")
-    engine.process.stdin.close()
-    engine.until("bestmove")
-    assert engine.process.wait(60) == 0
-    engine.close()
 
 
 def test_searchmoves_limit_the_search_of_alphabeta():
@@ -294,19 +275,17 @@ def test_player_that_searches_all_moves_still_plays_one_of_searchmoves(player):
 
 
 def test_check_options_and_names_are_read_in_any_case():
-    for name, text in (("Ponder", "True"), ("PONDER", "TRUE"), ("ponder", "true")):
+    for name, text in (("PONDER", "True"), ("ponder", "true")):
         _, said = talk("alphabeta", f"setoption name {name} value {text}", "position startpos6", "go depth 2")
         assert re.fullmatch(r"bestmove \w+ ponder ([a-f]\d+){3}", said[-1])
     _, said = talk("alphabeta", "setoption name Ponder value False", "position startpos6", "go depth 2")
     assert "ponder" not in said[-1]
 
 
-def test_search_without_legal_moves_or_after_the_end(engine):
+def test_a_search_that_fails_or_comes_after_the_end_is_reported_and_answered(engine):
     engine.send(f"position fen {OVER} b", "go movetime 50")
     assert engine.until("bestmove")[-1] == "bestmove (none)"
-
-
-def test_a_search_that_fails_is_reported_and_answered(engine):
+    engine.send("position startpos")
     engine.send("setoption name Player value fake:fail=1", "go nodes 3")
     *_, report, best = engine.until("bestmove")
     assert report == "info string RuntimeError: the search failed"
@@ -324,9 +303,10 @@ def test_quit_ends_at_once_in_mid_search():
     engine.close()
 
 
-def test_end_of_input_ends_search_and_engine():
+@pytest.mark.parametrize("go", ["go infinite", "go ponder wtime 50 btime 50"])
+def test_end_of_input_ends_search_and_engine(go):
     engine = Engine()
-    engine.send("go infinite")
+    engine.send(go)
     engine.until("info")
     engine.process.stdin.close()
     engine.until("bestmove")
@@ -414,17 +394,11 @@ def test_another_player_ends_the_preparation_of_the_one_before(monkeypatch):
     assert ended == ["RandomPlayer"]
 
 
-@pytest.mark.parametrize(
-    ("option", "complaint"),
-    [
-        ("UCI_LimitStrength value yes", "UCI_LimitStrength must be true or false, not 'yes'"),
-        ("UCI_Elo value 20", "UCI_Elo must be a whole number from"),
-        ("UCI_Elo value high", "UCI_Elo must be a whole number from"),
-    ],
-)
-def test_a_wrong_strength_changes_nothing(option, complaint):
-    session, said = talk("one_ply", f"setoption name {option}", "position startpos6", "go")
-    assert [text for text in said if text.startswith(f"info string {complaint}")]
+def test_a_wrong_strength_changes_nothing():
+    options = ("UCI_LimitStrength value yes", "UCI_Elo value 20", "UCI_Elo value high")
+    session, said = talk("one_ply", *(f"setoption name {one}" for one in options), "position startpos6", "go")
+    for complaint, count in (("UCI_LimitStrength must be true or false, not 'yes'", 1), ("UCI_Elo must be a whole", 2)):
+        assert len([text for text in said if text.startswith(f"info string {complaint}")]) == count
     assert session._playing == "one_ply"
 
 
@@ -452,14 +426,13 @@ def test_a_counted_position_says_that_it_is_exact():
 
 def test_a_byte_order_mark_before_the_first_command_is_skipped():
     said = io.BytesIO()
-    serve("amazons", "one_ply", io.BytesIO("\ufeffuci\n".encode()), said)
+    converse(lambda write: Session("amazons", "one_ply", write), io.BytesIO("\ufeffuci\n".encode()), said)
     assert b"uciok" in said.getvalue()
 
 
 def test_random_garbage_is_survived():
     """In this process, where an exception would surface: commands cut, mixed and spoiled."""
-    lines, rng = [], random.Random(5)
-    said = []
+    said, gos, rng = [], 0, random.Random(5)
     session = Session("amazons", "fake:nodes=2", said.append)
     text = (
         "uci isready ucinewgame position startpos startpos6 fen moves d1d7g7 d1-d7/g7 a7,b7 go movetime nodes depth "
@@ -471,9 +444,6 @@ def test_random_garbage_is_survived():
         line = " ".join(rng.choices(words, k=rng.randrange(1, 7)))
         if rng.random() < 0.2:
             line = line[: rng.randrange(len(line) + 1)]
-        lines.append(line)
-    gos = 0
-    for line in lines:
         gos += line.split()[:1] == ["go"]
         assert session.handle(line)
     session.finish(120)

@@ -68,9 +68,9 @@ def _commands() -> Iterator[str]:
 
 
 def _players() -> Iterator[str]:
-    from pipeline_src.players.listing import players
+    from pipeline_src.players.registry import listed
 
-    for player in players():
+    for player in listed():
         yield f"player {player.game} {player.name}"
         yield from (f"player {player.game} {player.name}:{option.name}" for option in player.options)
 
