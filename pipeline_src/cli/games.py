@@ -2,13 +2,20 @@
 
 import contextlib
 import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 
+from pipeline_src.cli.tables import board_text
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.games.game import get_game
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
@@ -18,8 +25,6 @@ AS_JSON = typer.Option(False, "--json", help="Print JSON with unrounded numbers.
 
 def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
     """Print the number of sequences of ``depth`` turns; with ``divide``, first those after each turn."""
-    from pipeline_src.games.game import get_game
-
     rules = get_game(game)
     if not divide:
         typer.echo(rules.perft(state, depth))
@@ -31,14 +36,9 @@ def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
 
 
 def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
-    """Print the turn that a player chooses and the result of its search.
-
-    Raises:
-        ZugwerkError: no such player, or the game is over.
-    """
+    """Print a player's turn and the result of its search (`ZugwerkError`: no such player, or the game is over)."""
     import numpy as np
 
-    from pipeline_src.games.game import get_game
     from pipeline_src.players.player import Position
     from pipeline_src.players.registry import make_player
 
@@ -83,9 +83,6 @@ def commands(game: str) -> typer.Typer:
     @app.command(epilog=f"Example: zugwerk {game} show --size 7")
     def show(fen: str | None = start.fen, size: int | None = start.size, variant: str | None = start.variant) -> None:
         """Print the board, with its FEN on the last line."""
-        from pipeline_src.cli.tables import board_text
-        from pipeline_src.games.game import get_game
-
         state = position(game, fen, size, variant)
         typer.echo(board_text(game, state, None).plain)
         typer.echo(get_game(game).to_fen(state))
@@ -94,13 +91,7 @@ def commands(game: str) -> typer.Typer:
 
 
 def position(game: str, fen: str | None, size: int | None, variant: str | None) -> Any:
-    """Return the position of a FEN, or else the start of a size and variant.
-
-    Raises:
-        ZugwerkError: a bad FEN, size or variant, or a FEN together with one of the others.
-    """
-    from pipeline_src.games.game import get_game
-
+    """Return the position of a FEN, or the start of a size and variant (`ZugwerkError`: a bad one, or both given)."""
     rules = get_game(game)
     given: dict[str, Any] = {"size": size, "variant": variant}
     given = {name: value for name, value in given.items() if value is not None}
@@ -203,14 +194,14 @@ def uci(
     player: str | None = typer.Option(None, "--player", help="Player, e.g. alphabeta; setoption changes it."),
 ) -> None:
     """Run as a UCI engine on stdin and stdout; `quit` ends it."""
-    import os
-    import sys
-
     from pipeline_src.players.uci import DEFAULT_PLAYER, serve
 
+    _speak(lambda lines, sink: serve("amazons", player or DEFAULT_PLAYER, lines, sink, deaf=lambda: os._exit(1)))
+
+
+def _speak(protocol: Callable[..., None]) -> None:
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        streams = sys.stdin.buffer, sys.stdout.buffer
-        serve("amazons", player or DEFAULT_PLAYER, *streams, deaf=lambda: os._exit(1))
+        protocol(sys.stdin.buffer, sys.stdout.buffer)
     os._exit(0)  # at once, even if a search still runs in its thread
 
 
@@ -273,7 +264,6 @@ def show(
 
 
 def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
-    """Return the record of a game in an SGF file, and its final position."""
     from pipeline_src.games import gomoku
     from pipeline_src.records.sgf_games import read_game, start_of
 
@@ -317,9 +307,8 @@ def solve(
     found = solver.solve(state, limit)
     line = [gomoku.format_move(action, *state.board.shape) for action in found.line]
     if as_json:
-        typer.echo(
-            json.dumps({"win": found.win, "move": line[0] if line else None, "plies": found.plies, "line": line})
-        )
+        move = line[0] if line else None
+        typer.echo(json.dumps({"win": found.win, "move": move, "plies": found.plies, "line": line}))
     elif found.win:
         typer.echo(f"{line[0]} wins in {found.plies} plies: {' '.join(line)}")
     else:
@@ -396,21 +385,13 @@ def brain(
     verbose: bool = typer.Option(False, "--verbose", help="Write the result of each search as a MESSAGE."),
 ) -> None:
     """Run as a Gomocup engine (Piskvork protocol) on stdin and stdout; `END` ends it."""
-    import os
-    import sys
-
     from pipeline_src.players.gomocup import Session
     from pipeline_src.players.session import converse
 
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        converse(
-            lambda write: Session(player, write, seed, margin, verbose),
-            sys.stdin.buffer,
-            sys.stdout.buffer,
-            "ERROR line too long",
-            deaf=lambda: os._exit(1),
-        )
-    os._exit(0)  # at once, even if a search still runs in its thread
+    def begin(write: Callable[[str], None]) -> Session:
+        return Session(player, write, seed, margin, verbose)
+
+    _speak(lambda lines, sink: converse(begin, lines, sink, "ERROR line too long", deaf=lambda: os._exit(1)))
 
 
 @gomoku_app.command(epilog="Example: zugwerk gomoku generations 12")
@@ -422,8 +403,6 @@ def generations(
 
     Existing generations are not made again, and the files of later ones stay unless --delete is given.
     """
-    import shutil
-
     typer.echo(set_generations(count))
     rest = files_beyond(count)
     if not rest:
@@ -449,7 +428,6 @@ def set_generations(count: int, folder: Path = Path()) -> str:
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-    from pipeline_src.files import written_aside
     from pipeline_src.project.profile import PARAMS, round_trip_yaml
     from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
 

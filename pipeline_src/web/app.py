@@ -25,24 +25,14 @@ from starlette.websockets import WebSocketClose
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.plots_page import bundle
-from pipeline_src.web import analyse, choices, go, joseki, nets, play
-from pipeline_src.web.messages import (
-    Act,
-    AnalysisRequest,
-    AnalysisState,
-    GameMessage,
-    PlyAnalysis,
-    Problem,
-    Thinking,
-    ThinkRequest,
-    ThoughtMessage,
-)
+from pipeline_src.web import analyse, choices, go, joseki, messages, nets, play
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router)
 """Routers, one per page, and that of searches of Go; their paths begin with ``/api/PAGE``."""
 SPOKEN = (
-    Act, GameMessage, ThoughtMessage, Problem, AnalysisRequest, PlyAnalysis, AnalysisState, ThinkRequest, Thinking,
+    messages.Act, messages.GameMessage, messages.ThoughtMessage, messages.Problem, messages.AnalysisRequest,
+    messages.PlyAnalysis, messages.AnalysisState, messages.ThinkRequest, messages.Thinking,
 )  # fmt: skip
 """Messages of the WebSockets, which OpenAPI has no place for."""
 STATIC = Path(__file__).parent / "static"

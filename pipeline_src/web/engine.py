@@ -82,7 +82,7 @@ class Call(Message):
     """Values to compute, such as the policy and value of a net."""
 
     function: str
-    """Name of a function of `web.calls`."""
+    """Name of a function of `web.child`."""
     arguments: tuple[Any, ...]
     key: str
     """Key of the call. A process that has run a call with this key is preferred, since it has loaded the data."""
@@ -226,11 +226,7 @@ class Engine:
             await self.process.stdin.drain()
 
     async def answers(self, number: int) -> AsyncIterator[Answer]:
-        """Yield the answers to a task.
-
-        Raises:
-            EngineError: the process ended.
-        """
+        """Yield the answers to a task (`EngineError`: the process ended)."""
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():
             answer = Answer.model_validate_json(line)
@@ -334,11 +330,7 @@ class Engines:
         return Thinking(self, work, heard)
 
     async def values(self, call: Call) -> list[Any]:
-        """Return all values of a call.
-
-        Raises:
-            EngineError: see `Thinking.last`.
-        """
+        """Return all values of a call (`EngineError`: see `Thinking.last`)."""
         return [value async for heard in self.follow(call) if isinstance(heard, Answer) for value in heard.values]
 
     async def follow(self, work: Task | Call) -> AsyncIterator[Answer | int]:

@@ -92,7 +92,6 @@ class Session:
     """A game with participants. Methods run in the server's event loop; rules run in threads, one at a time."""
 
     def __init__(self, name: str, wanted: NewGame, game: "Game", engines: Engines) -> None:
-        """Begin with ``game`` at its current position."""
         self.name, self.game, self.used = name, game, time.monotonic()
         self._seats, self._engines = (wanted.first, wanted.second), engines
         self._watchers: set[Hear] = set()
@@ -221,11 +220,7 @@ class Session:
     # What a person does.
 
     async def act(self, act: Act) -> None:
-        """Carry out an action, and send the game to all tabs.
-
-        Raises:
-            ZugwerkError: the action is impossible now.
-        """
+        """Carry out an action, and send the game to all tabs (`ZugwerkError`: the action is impossible now)."""
         if act.do == "stop":
             if self._thinking is not None:
                 await self._thinking.stop()
@@ -320,7 +315,6 @@ class Session:
         self._settle(act.choice)
 
     def _settle(self, choice: Choice) -> None:
-        """Carry out a choice of the opening."""
         self._abandon()
         if self._opening.take(len(self.game.moves), choice):
             self._seats = self._seats[::-1]
@@ -375,12 +369,10 @@ class Session:
 
     @property
     def _due(self) -> bool:
-        """Whether a player has to start a search."""
         idle = self.over or self._awaits_person or self.paused or self._failed or self._search is not None
         return not idle and self.watched
 
     def _let_play(self) -> None:
-        """Start the search of the player to move."""
         if not self._due:
             return
         step = self._step
@@ -494,11 +486,7 @@ class Session:
                 self._tell(await self._message())
 
     async def save(self, suffix: str) -> bytes:
-        """Return the game as a file with this suffix.
-
-        Raises:
-            ZugwerkError: the game cannot be saved in this format.
-        """
+        """Return the game as a file with this suffix (`ZugwerkError`: the game cannot be saved in this format)."""
         from pipeline_src.web.trees import saved
 
         async with self._lock:

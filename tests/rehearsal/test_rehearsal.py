@@ -10,7 +10,9 @@ from tests.spiders.sites import RESOLVING
 from tests.starts import Start
 
 DELAY_S = 0.01
-NOTED_LATE_S = 0.05  # a busy machine's thread notes a request some milliseconds after it came: the next gap looks shorter
+NOTED_LATE_S = (
+    0.05  # a busy machine's thread notes a request some milliseconds after it came: the next gap looks shorter
+)
 
 
 @pytest.mark.slow
