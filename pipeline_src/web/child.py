@@ -337,7 +337,9 @@ def answered(place: dict[str, Any]) -> Iterator[Any]:
         yield ForcedAnswer(state="won" if gomoku.winner(state) != "draw" else "spoilt").model_dump()
         return
     best: tuple[int, ...] = ()
-    for answer in _near_first(state, gomoku.legal_actions(state)):
+    actions, width, last = gomoku.legal_actions(state), state.board.shape[1], int(state.moves[state.turn[PLY] - 1])
+    away = np.maximum(abs(actions // width - last // width), abs(actions % width - last % width))
+    for answer in actions[np.argsort(away, kind="stable")].tolist():  # most refutations are near the last stone
         after = gomoku.play(state, answer)
         found = None if gomoku.winner(after) is not None else solver.solve(after, PROOF)
         if found is None or not found.win:
@@ -353,13 +355,6 @@ def _puzzle(place: dict[str, Any]) -> Any:
     if wanted.game != "gomoku" or (not wanted.moves and not wanted.fen):
         raise ZugwerkError("forced wins are proven in positions of Gomoku with stones on the board")
     return placed(wanted, np.random.default_rng(0))[1].state
-
-
-def _near_first(state: Any, actions: Any) -> list[int]:
-    """Return actions, those near the last stone first: most refutations are there."""
-    width, last = state.board.shape[1], int(state.moves[int(state.turn[PLY]) - 1])
-    away = np.maximum(abs(actions // width - last // width), abs(actions % width - last % width))
-    return [int(action) for action in actions[np.argsort(away, kind="stable")]]
 
 
 def _texts(state: Any, actions: tuple[int, ...]) -> tuple[str, ...]:

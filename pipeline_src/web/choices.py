@@ -6,7 +6,6 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.listing import Option
 from pipeline_src.players.listing import players as listed
 from pipeline_src.players.packaged import ladder_of, ladders
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
@@ -74,17 +73,16 @@ def _game(name: str, settings: Settings) -> messages.GameChoice:
             messages.ListedPlayer(
                 **{key: getattr(one, key) for key in ("name", "title", "meaning", "example")},
                 with_options=tuple(one.with_options),
-                options=tuple(map(_option, one.options)),
+                options=tuple(
+                    messages.PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning)
+                    for o in one.options
+                ),
             )
             for one in listed(name)
             if one.name not in (*OUTSIDE, LEVEL)
         ),
         models=tuple(models(name, settings)),
     )
-
-
-def _option(one: Option) -> messages.PlayerOption:
-    return messages.PlayerOption(name=one.name, type=one.type, default=one.default, meaning=one.meaning)
 
 
 def models(game: str, settings: Settings) -> list[str]:
@@ -95,13 +93,8 @@ def models(game: str, settings: Settings) -> list[str]:
         for path in files_below(folder)
         if path.name in MODELS[game] and game in path.parts
     ]
-    return [_shown(path) for path in found[:MOST_MODELS]]
-
-
-def _shown(path: Path) -> str:
-    """Return a path relative to the server's working directory, if it is below it."""
     here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in found[:MOST_MODELS]]
 
 
 def check_player(text: str, game: str, settings: Settings) -> None:

@@ -28,10 +28,7 @@ def serve(settings: Settings, browser: bool) -> None:
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
-            from pipeline_src.web.app import (
-                Guard,
-                create_app,  # takes a second, in which the browser opens
-            )
+            from pipeline_src.web.app import Guard, create_app  # a second, in which the browser opens
 
             config = uvicorn.Config(
                 Guard(create_app(settings), settings.host),

@@ -114,13 +114,8 @@ class Session:
         self._since: float | None = None
 
     @property
-    def watched(self) -> bool:
-        """Whether a tab shows the game."""
-        return bool(self._watchers)
-
-    @property
     def tabs(self) -> int:
-        """Number of tabs."""
+        """Number of tabs that show the game."""
         return len(self._watchers)
 
     @property
@@ -370,7 +365,7 @@ class Session:
     @property
     def _due(self) -> bool:
         idle = self.over or self._awaits_person or self.paused or self._failed or self._search is not None
-        return not idle and self.watched
+        return not idle and self.tabs > 0
 
     def _let_play(self) -> None:
         if not self._due:
@@ -466,7 +461,7 @@ class Session:
             return
         self._since = time.monotonic()
         left = max(0.0, self._left_ms[self.game.to_play]) / 1000
-        self._flag = asyncio.get_running_loop().call_later(left, self._flag_falls)
+        self._flag = asyncio.get_running_loop().call_later(left, lambda: self._keep(self._lose_on_time()))
 
     def _stop_clock(self, side: int | None = None) -> None:
         if self._flag is not None:
@@ -475,9 +470,6 @@ class Session:
         if self._left_ms is not None and self._since is not None:
             self._left_ms[self.game.to_play if side is None else side] -= 1000 * (time.monotonic() - self._since)
         self._since = None
-
-    def _flag_falls(self) -> None:
-        self._keep(self._lose_on_time())
 
     async def _lose_on_time(self) -> None:
         async with self._lock:
@@ -508,8 +500,8 @@ class FullError(Exception):
 class Store:
     """Sessions by random names that cannot be guessed."""
 
-    def __init__(self, engines: Engines, most: int = MOST) -> None:
-        self.engines, self._most = engines, most
+    def __init__(self, engines: Engines) -> None:
+        self.engines = engines
         self._sessions: dict[str, Session] = {}
 
     def get(self, name: str) -> Session | None:
@@ -535,14 +527,14 @@ class Store:
         return session
 
     async def _make_room(self) -> None:
-        quiet = sorted((one for one in self._sessions.values() if not one.watched), key=lambda one: one.used)
+        quiet = sorted((one for one in self._sessions.values() if not one.tabs), key=lambda one: one.used)
         old = [one for one in quiet if time.monotonic() - one.used > KEPT_S]
-        more = len(self._sessions) - len(old) - self._most + 1
+        more = len(self._sessions) - len(old) - MOST + 1
         going = [*old, *[one for one in quiet if one not in old][: max(0, more)]]
         for one in going:
             del self._sessions[one.name]
             await one.close()
-        if len(self._sessions) >= self._most:
+        if len(self._sessions) >= MOST:
             raise FullError
 
     async def close(self) -> None:

@@ -187,8 +187,7 @@ class _Growing:
 def read_text(place: Place, text: str) -> Place:
     """Return the position that a text describes: a FEN, or moves from the start position of ``place``.
 
-    Raises:
-        ZugwerkError: the text is neither; the message has the reason for its likely format.
+    A `ZugwerkError`, if it is neither, has the reason for its likely format.
     """
     words = text.split()
     if not words:
@@ -196,19 +195,13 @@ def read_text(place: Place, text: str) -> Place:
     if len(words) > 1 and words[1] in ("b", "w") and "/" in words[0] and "-" not in words[0]:
         get_game(place.game).from_fen(" ".join(words))
         return place.model_copy(update={"fen": " ".join(words), "moves": ()})
-    moves = tuple(_moves(_NUMBERED.sub(" ", text.lower())))
-    return place.model_copy(update={"moves": moves})
-
-
-def _moves(text: str) -> Sequence[str]:
-    words = text.replace(",", " ").replace(";", " ").split()
-    found = list[str]()
-    for word in words:
+    moves = list[str]()
+    for word in re.split(r"[\s,;]+", _NUMBERED.sub(" ", text.lower())):
         parts = _TURN.findall(word)
         if "".join(parts) != word:
             raise ZugwerkError(f"{shown(word)} is no move; expected moves such as h8 i9 or d1-d7/g7, or a FEN")
-        found += parts
-    return found
+        moves += parts
+    return place.model_copy(update={"moves": tuple(moves)})
 
 
 # Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats.

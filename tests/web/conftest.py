@@ -4,6 +4,7 @@ Tests that need no browser ask for `client`, the application within this process
 """
 
 import asyncio
+import contextlib
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from bench.pictures import CHROMIUM, chromium
 from pipeline_src.web.app import Guard, create_app
+from pipeline_src.web.engine import Engines
 from pipeline_src.web.settings import Settings
 
 with warnings.catch_warnings():
@@ -143,6 +145,16 @@ def post(client, path, body, status=200):
     answer = client.post(f"/api/{path}", json=body)
     assert answer.status_code == status, answer.text
     return answer.json()
+
+
+@contextlib.asynccontextmanager
+async def pool(count=1):
+    """Processes that end with the block."""
+    engines = Engines(count)
+    try:
+        yield engines
+    finally:
+        await engines.close()
 
 
 def wait(until, seconds=60):
