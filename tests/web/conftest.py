@@ -128,9 +128,15 @@ def open_page(browser, server):
 
 
 @pytest.fixture
-def page(open_page):
-    """The first page, 1300 wide."""
-    return open_page()
+def begin_game(open_page):
+    """Opens a page, in which a game has begun."""
+
+    def begun(window=WIDE, **setup):
+        page = open_page("", window)
+        set_up(page, **setup)
+        return page
+
+    return begun
 
 
 def ask(client, path, status=200, **query):
@@ -246,9 +252,10 @@ def move(wire, text, **more):
     return act(wire, "move", move=text, **more)
 
 
-def set_up(page, **setup):
-    """Make the page offer a game, and begin it."""
-    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, setup])
+def set_up(page, player=None, **setup):
+    """Make the page offer a game of people or against a player, and begin it."""
+    mode = {"mode": "player", f"player {setup['game']}": player} if player else {"mode": "people"}
+    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, mode | setup])
     page.reload()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")

@@ -13,9 +13,8 @@ from tests.web.conftest import PHONE, SETUP, WIDE, alive, fits, middle, moves, p
 from tests.web.test_game import SETTLED
 
 
-def test_a_whole_game_of_gomoku_by_mouse(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
+def test_a_whole_game_of_gomoku_by_mouse(begin_game):
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3")
     put_stones(page, "a1", "a5", "b1", "b5", "c1")
     page.see("Black has won.")
     assert page.locator(".thought-card").is_hidden(), "nobody thinks"
@@ -28,9 +27,8 @@ def test_a_whole_game_of_gomoku_by_mouse(open_page):
     assert moves(page) == ["a1", "a5", "b1", "b5"]
 
 
-def test_a_game_that_is_over_is_analysed_with_one_click(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
+def test_a_game_that_is_over_is_analysed_with_one_click(begin_game):
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3")
     put_stones(page, "a1", "a5", "b1")
     page.push("Resign")
     page.see("Black has won.")
@@ -43,10 +41,9 @@ def test_a_game_that_is_over_is_analysed_with_one_click(open_page):
     page.see("3 moves, Black won by resignation")
 
 
-def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
+def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(begin_game):
     """Tab to the board once, then arrows and Enter: the whole board in order, until somebody has won."""
-    page = open_page()
-    set_up(page, **{"game": "gomoku", "size": 5, "variant": "freestyle-3", "mode": "player", "player gomoku": "random"})
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3", player="random")
     for _ in range(25):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.closest('.cell') !== null"):
@@ -63,9 +60,8 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
     assert len(moves(page)) >= 5
 
 
-def test_a_whole_game_of_the_amazons_by_mouse(open_page):
-    page = open_page()
-    set_up(page, **{"game": "amazons", "size": 6, "variant": "standard", "mode": "player", "player amazons": "random"})
+def test_a_whole_game_of_the_amazons_by_mouse(begin_game):
+    page = begin_game(game="amazons", size=6, variant="standard", player="random")
     for _ in range(40):
         turn(page).wait_for()
         if page.locator(".status.over").count():
@@ -79,9 +75,8 @@ def test_a_whole_game_of_the_amazons_by_mouse(open_page):
     assert len(moves(page)) >= 8
 
 
-def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(open_page):
-    page = open_page()
-    set_up(page, game="amazons", size=6, variant="standard", mode="people")
+def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(begin_game):
+    page = begin_game(game="amazons", size=6, variant="standard")
     page.locator("[data-cell=b1]").hover()
     page.mouse.down()
     page.locator("[data-cell=b3]").hover()
@@ -106,7 +101,7 @@ def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(open_page):
 
 def test_reload_finds_the_game_and_link_shares_it(open_page):
     page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    set_up(page, game="gomoku", size=7, variant="freestyle")
     page.touch("d4")
     page.see("White to move.")
     page.reload()
@@ -133,9 +128,8 @@ def go_on_without_the_server(page):
     page.get_by_role("link", name="Go on from where it stood").click()
 
 
-def test_game_lost_by_the_server_resumes_from_the_page(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+def test_game_lost_by_the_server_resumes_from_the_page(begin_game):
+    page = begin_game(game="gomoku", size=7, variant="freestyle")
     page.touch("d4")
     page.see("White to move.")
     go_on_without_the_server(page)
@@ -145,7 +139,7 @@ def test_game_lost_by_the_server_resumes_from_the_page(open_page):
 def test_players_and_options_survive_a_lost_game(open_page):
     page = open_page()
     player = "alphabeta:movetime=50,width=3"
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="player", side=1, **{"player gomoku": player})
+    set_up(page, game="gomoku", size=7, variant="freestyle", side=1, player=player)
     turn(page).wait_for()
     go_on_without_the_server(page)
     page.see("A shared position of Gomoku, after 1 moves.")
@@ -161,9 +155,8 @@ def test_players_and_options_survive_a_lost_game(open_page):
     page.see("White to move.")
 
 
-def test_an_earlier_position_says_that_it_is_one(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+def test_an_earlier_position_says_that_it_is_one(begin_game):
+    page = begin_game(game="gomoku", size=7, variant="freestyle")
     put_stones(page, "d4", "e5")
     page.get_by_role("button", name="d4", exact=True).click()
     page.see("Looking at move 1 of 2.")
@@ -180,7 +173,7 @@ def test_a_server_that_does_not_answer_shows_as_waiting(open_page):
         wire.on_message(lambda message: held.append(lambda: server.send(message)))
 
     page.route_web_socket(re.compile("/socket$"), route)
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    set_up(page, game="gomoku", size=7, variant="freestyle")
     page.touch("d4")
     page.see("Waiting for the server …")
     held[0]()
@@ -200,7 +193,7 @@ def test_dropped_connection_is_reported_and_restored(open_page):
     page = open_page()
     wires = []
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    set_up(page, game="gomoku", size=7, variant="freestyle")
     legal = page.locator(".cell.legal")
     legal.nth(48).wait_for()
     wires[-1][0].close(code=1001)
@@ -233,11 +226,7 @@ def test_clock_stops_while_the_connection_is_lost(open_page):
 
 def test_thoughts_are_drawn_and_killed_engine_is_asked_again(open_page, server):
     page = open_page()
-    text = "alphabeta:movetime=600000"
-    set_up(
-        page,
-        **{"game": "amazons", "size": 6, "variant": "standard", "mode": "player", "side": 1, "player amazons": text},
-    )
+    set_up(page, game="amazons", size=6, variant="standard", side=1, player="alphabeta:movetime=600000")
     page.locator(".thinking .line").wait_for()
     page.locator(".board .over line").first.wait_for()
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
@@ -254,12 +243,8 @@ def test_thoughts_are_drawn_and_killed_engine_is_asked_again(open_page, server):
     assert int(page.locator(".figures dd").first.inner_text()) >= 1
 
 
-def test_undo_takes_the_thought_back_too(open_page):
-    page = open_page()
-    set_up(
-        page,
-        **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "alphabeta:depth=2"},
-    )
+def test_undo_takes_the_thought_back_too(begin_game):
+    page = begin_game(game="gomoku", size=9, variant="freestyle", player="alphabeta:depth=2")
     put_stones(page, "e5")
     page.see("thought:")
     page.push("Undo")
@@ -267,9 +252,8 @@ def test_undo_takes_the_thought_back_too(open_page):
     assert moves(page) == []
 
 
-def test_move_is_drawn_before_the_server_answers(open_page):
-    page = open_page()
-    set_up(page, **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "random"})
+def test_move_is_drawn_before_the_server_answers(begin_game):
+    page = begin_game(game="gomoku", size=9, variant="freestyle", player="random")
     drawn = page.evaluate(
         """() => {
             const cell = document.querySelector("[data-cell=e5]"), board = cell.closest("svg");
@@ -296,7 +280,7 @@ def test_page_fits_a_phone_and_is_accessible(open_page):
         page.get_by_label("Opponent").select_option("alphabeta")
         page.get_by_text("All options of alphabeta").click()
         assert fits(page)
-        set_up(page, game="gomoku", size=15, variant="freestyle", mode="people", minutes="5")
+        set_up(page, game="gomoku", size=15, variant="freestyle", minutes="5")
         page.touch("h8")
         page.see("White to move.")
         page.fine()
@@ -456,9 +440,8 @@ def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
 
 
 @pytest.mark.slow
-def test_the_page_leads_through_swap2(open_page):
-    page = open_page("", PHONE)
-    set_up(page, game="gomoku", size=9, variant="freestyle", mode="people", opening="swap2")
+def test_the_page_leads_through_swap2(begin_game):
+    page = begin_game(window=PHONE, game="gomoku", size=9, variant="freestyle", opening="swap2")
     page.see("First person: 3 stones to place, black and white in turn.")
     page.touch("e5")
     page.see("First person: 2 stones to place")

@@ -10,16 +10,12 @@ from tests.web.conftest import SIX, THREE, alive, middle, moves, set_up, turn
 TABS = 20
 
 
-def against(player, game="amazons", **more):
-    return {**(SIX if game == "amazons" else THREE), "mode": "player", f"player {game}": player, **more}
-
-
 @pytest.mark.slow
 def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
     """Each tab has a game of its own, against a player; there are four processes for all of them."""
     pages = [open_page() for _ in range(TABS)]
     for page in pages:
-        set_up(page, **against("alphabeta:movetime=100", side=1))
+        set_up(page, **SIX, side=1, player="alphabeta:movetime=100")
     for page in pages:
         page.see("Your turn.")
         assert len(moves(page)) == 1
@@ -28,7 +24,7 @@ def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
 
 def test_game_in_too_many_tabs_keeps_the_others(open_page):
     page = open_page()
-    set_up(page, **THREE, mode="people")
+    set_up(page, **THREE)
     address = page.url.split("/", 3)[3]
     others = [open_page(address) for _ in range(7)]
     for other in others:
@@ -45,12 +41,12 @@ def test_game_in_too_many_tabs_keeps_the_others(open_page):
 
 def test_flood_of_messages_is_stopped_and_reload_resumes(open_page):
     page, other = open_page(), open_page()
-    set_up(other, **THREE, mode="people")
+    set_up(other, **THREE)
     page.add_init_script(
         """const Own = WebSocket, all = window.wires = [];
         window.WebSocket = class extends Own { constructor(...words) { super(...words); all.push(this); } };"""
     )
-    set_up(page, **THREE, mode="people")
+    set_up(page, **THREE)
     page.touch("a1")
     page.see("White to move.")
     flood = json.dumps({"do": "pause"})
@@ -93,11 +89,11 @@ def test_missing_model_is_reported_before_and_in_the_game(open_page, web_folder)
 def test_waiting_for_a_busy_engine_is_reported(open_page, server):
     busy = [open_page() for _ in range(4)]
     for page in busy:
-        set_up(page, **against("alphabeta:movetime=600000", side=1))
+        set_up(page, **SIX, side=1, player="alphabeta:movetime=600000")
     for page in busy:
         page.locator(".thinking .line").wait_for()
     late = open_page()
-    set_up(late, **against("random", side=1))
+    set_up(late, **SIX, side=1, player="random")
     late.see("waits for a free engine; 0 before it.")
     nets = open_page()
     nets.expected = ["400"]
@@ -151,7 +147,7 @@ def test_full_game_against_each_packaged_net(open_page, game, size, player):
     """A person plays the legal move that comes first on the board, or a hint every ninth turn."""
     page = open_page()
     variant = "standard" if game == "amazons" else "freestyle"
-    set_up(page, **{"game": game, "size": size, "variant": variant, "mode": "player", f"player {game}": player})
+    set_up(page, game=game, size=size, variant=variant, player=player)
     for k in range(size * size):
         turn(page).wait_for()
         if page.locator(".status.over").count():
