@@ -46,14 +46,8 @@ RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 OPENING_S = 2.0  # Seconds of a player for its stones or its choice in the opening of a game
 PROOF = Limit(nodes=50_000)  # Limit of a proof; those of the packaged forced wins take less
 LEAST, LISTED = 0.0005, 8  # Least share of a cell that is shown, and number of listed moves of a net
-
-NO_TURN: dict[str, Any] = {
-    "start_policy": {},
-    "start_visits": {},
-    "arrow_after": "",
-    "arrow_policy": {},
-    "arrow_visits": {},
-}
+SHARES = ("start_policy", "start_visits", "arrow_policy", "arrow_visits")
+NO_TURN: dict[str, Any] = {"arrow_after": "", **{name: {} for name in SHARES}}
 """Parts of a view that only turns of the Amazons have."""
 
 Half = tuple[int | None, int | None]
