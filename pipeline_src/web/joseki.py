@@ -188,7 +188,7 @@ class JosekiGame(Message):
 
 SIZE = 19
 FIRST = "library"  # Name of the default library
-MOST_MOVES, MOST_LISTED, MOST_PATTERNS, MOST_OPEN = 400, 60, 12, 8
+MOST_MOVES, MOST_LISTED, MOST_PATTERNS, MOST_OPEN = 400, 60, 12, 4
 
 router = APIRouter(prefix="/api/joseki", tags=["joseki"])
 Moves = Annotated[
