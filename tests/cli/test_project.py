@@ -17,6 +17,9 @@ from pipeline_src.players import listing as module
 from pipeline_src.project.params import MOST_WORKERS
 from pipeline_src.project.profile import profile_names
 from pipeline_src.project.schedule import Schedule
+from pipeline_src.search.amazons.rays import read_table
+from pipeline_src.systems.amazons_net.nets import save_nets
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.cli.conftest import invoke, output, refusal
@@ -129,6 +132,12 @@ def test_a_model_with_half_the_bits(model: Path, tmp_path: Path) -> None:
     assert out.stat().st_size < model.stat().st_size
     assert open_backend(out, "onnx").info == open_backend(model, "onnx").info
     assert "--int8 makes ONNX models alone" in refusal("export", model, "--out", out, "--int8")
+
+
+def test_a_net_of_rays_is_exported_as_its_table(tmp_path):
+    save_nets(tmp_path / "nets.pt", RaysNet(RaysConfig(6, units=4)))
+    assert "a.rays: table of a net of rays" in output("export", tmp_path / "nets.pt", "--out", tmp_path / "a.rays")
+    assert read_table(tmp_path / "a.rays")[1] == 6
 
 
 BEFORE = {"data": set(), "train": {"data"}, "page": {"train"}, "old": set()}
