@@ -140,16 +140,10 @@ FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers emp
 AmazonsFen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
 
-def _position(fen: str | None) -> Any:
-    from pipeline_src.games import amazons
-
-    return amazons.initial_state() if fen is None else amazons.from_fen(fen)
-
-
 @amazons_app.command(epilog="Example: zugwerk amazons perft 2 --divide")
 def perft(depth: int = DEPTH, fen: str | None = AmazonsFen, divide: bool = DIVIDE) -> None:
     """Count the sequences of DEPTH legal turns. The last line has the count."""
-    print_perft("amazons", _position(fen), depth, divide)
+    print_perft("amazons", position("amazons", fen, None, None), depth, divide)
 
 
 @amazons_app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
@@ -171,7 +165,7 @@ def move(
     as_json: bool = AS_JSON,
 ) -> None:
     """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
-    state = _position(fen)
+    state = position("amazons", fen, None, None)
     if player is not None:
         if model is not None:
             raise ZugwerkError(f"--model is for the nets without --player; name it in the player: {player}:{model}")

@@ -221,8 +221,15 @@ def tournament(
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         print_table(console, _table(found, found.status))
-        _print_tests(found)
-        _print_forfeits(found)
+        for (a, b), meeting in found.matches.items():
+            if (test := meeting.test) is not None:
+                typer.echo(f"SPRT {a} - {b}: {test.verdict}, {_test_words(test)}")
+        for one in found.forfeited[:TOURNAMENT_FORFEITS]:
+            number, player, other, kind, detail = one.values()
+            typer.echo(f"game {number}: {player} forfeits to {other} ({kind}), {detail}")
+        if len(found.forfeited) > TOURNAMENT_FORFEITS:
+            more = len(found.forfeited) - TOURNAMENT_FORFEITS
+            typer.echo(f"and {more} forfeits more; --json and the page have all")
         if out is not None and not found.unwritten:
             typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
     for reason in found.no_results:
@@ -260,21 +267,6 @@ def _table(found: "Standings", status: str) -> "Table":
 
 def _points(standing: "Standing") -> str:
     return f"{standing.points:g}/{standing.games}" if standing.games else ""
-
-
-def _print_tests(found: "Standings") -> None:
-    for (a, b), match in found.matches.items():
-        if (test := match.test) is not None:
-            typer.echo(f"SPRT {a} - {b}: {test.verdict}, {_test_words(test)}")
-
-
-def _print_forfeits(found: "Standings") -> None:
-    lost = found.forfeited
-    for one in lost[:TOURNAMENT_FORFEITS]:
-        game, player, other, kind, detail = one.values()
-        typer.echo(f"game {game}: {player} forfeits to {other} ({kind}), {detail}")
-    if len(lost) > TOURNAMENT_FORFEITS:
-        typer.echo(f"and {len(lost) - TOURNAMENT_FORFEITS} forfeits more; --json and the page have all")
 
 
 # ``zugwerk players`` and ``zugwerk levels``.
