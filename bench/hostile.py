@@ -23,9 +23,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from pipeline_src.records.go_moves import SgfGame
-from pipeline_src.records.littlegolem.go import read_go
-
 from bench.measured import about, count, known
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
@@ -33,11 +30,12 @@ from pipeline_src.games.game import get_game
 from pipeline_src.players.gomocup import Session as GomocupSession
 from pipeline_src.players.session import converse
 from pipeline_src.players.uci import Session as UciSession
+from pipeline_src.records.go_games import parse_sgf, read_go, write_sgf
 from pipeline_src.records.littlegolem.amazons import Kept, Usable, read_game, write_record
 from pipeline_src.records.psq import parse_psq, write_psq
 from pipeline_src.records.raw import RawGame, Seat, read_raw, write_raw
 from pipeline_src.records.record import GameRecord, Reject, open_rejects, read_records, write_records
-from pipeline_src.records.sgf import parse_sgf, read_files, write_sgf
+from pipeline_src.records.sgf import SgfGame, read_files
 from pipeline_src.records.sgf_games import parse_games
 from pipeline_src.report.figures import hardware
 from spiders.pages import PageError, check_record, games_of, read_api_games, read_game_list, read_players

@@ -2,13 +2,19 @@
 
 import contextlib
 import json
+import os
+import shutil
+import sys
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 
+from pipeline_src.cli.tables import board_text
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.games.game import get_game
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
@@ -18,8 +24,6 @@ AS_JSON = typer.Option(False, "--json", help="Print JSON with unrounded numbers.
 
 def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
     """Print the number of sequences of ``depth`` turns; with ``divide``, first those after each turn."""
-    from pipeline_src.games.game import get_game
-
     rules = get_game(game)
     if not divide:
         typer.echo(rules.perft(state, depth))
@@ -31,14 +35,9 @@ def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
 
 
 def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
-    """Print the turn that a player chooses and the result of its search.
-
-    Raises:
-        ZugwerkError: no such player, or the game is over.
-    """
+    """Print a player's turn and the result of its search (`ZugwerkError`: no such player, or the game is over)."""
     import numpy as np
 
-    from pipeline_src.games.game import get_game
     from pipeline_src.players.player import Position
     from pipeline_src.players.registry import make_player
 
@@ -83,9 +82,6 @@ def commands(game: str) -> typer.Typer:
     @app.command(epilog=f"Example: zugwerk {game} show --size 7")
     def show(fen: str | None = start.fen, size: int | None = start.size, variant: str | None = start.variant) -> None:
         """Print the board, with its FEN on the last line."""
-        from pipeline_src.cli.tables import board_text
-        from pipeline_src.games.game import get_game
-
         state = position(game, fen, size, variant)
         typer.echo(board_text(game, state, None).plain)
         typer.echo(get_game(game).to_fen(state))
@@ -94,13 +90,7 @@ def commands(game: str) -> typer.Typer:
 
 
 def position(game: str, fen: str | None, size: int | None, variant: str | None) -> Any:
-    """Return the position of a FEN, or else the start of a size and variant.
-
-    Raises:
-        ZugwerkError: a bad FEN, size or variant, or a FEN together with one of the others.
-    """
-    from pipeline_src.games.game import get_game
-
+    """Return the position of a FEN, or the start of a size and variant (`ZugwerkError`: a bad one, or both given)."""
     rules = get_game(game)
     given: dict[str, Any] = {"size": size, "variant": variant}
     given = {name: value for name, value in given.items() if value is not None}
@@ -149,16 +139,10 @@ FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers emp
 AmazonsFen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
 
-def _position(fen: str | None) -> Any:
-    from pipeline_src.games import amazons
-
-    return amazons.initial_state() if fen is None else amazons.from_fen(fen)
-
-
 @amazons_app.command(epilog="Example: zugwerk amazons perft 2 --divide")
 def perft(depth: int = DEPTH, fen: str | None = AmazonsFen, divide: bool = DIVIDE) -> None:
     """Count the sequences of DEPTH legal turns. The last line has the count."""
-    print_perft("amazons", _position(fen), depth, divide)
+    print_perft("amazons", position("amazons", fen, None, None), depth, divide)
 
 
 @amazons_app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
@@ -180,7 +164,7 @@ def move(
     as_json: bool = AS_JSON,
 ) -> None:
     """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
-    state = _position(fen)
+    state = position("amazons", fen, None, None)
     if player is not None:
         if model is not None:
             raise ZugwerkError(f"--model is for the nets without --player; name it in the player: {player}:{model}")
@@ -210,9 +194,6 @@ def uci(
 
 def _serve(begin: Any) -> None:
     """Hold a conversation on stdin and stdout."""
-    import os
-    import sys
-
     from pipeline_src.players.session import converse
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
@@ -279,7 +260,6 @@ def show(
 
 
 def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
-    """Return the record of a game in an SGF file, and its final position."""
     from pipeline_src.games import gomoku
     from pipeline_src.records.sgf_games import read_game, start_of
 
@@ -323,9 +303,8 @@ def solve(
     found = solver.solve(state, limit)
     line = [gomoku.format_move(action, *state.board.shape) for action in found.line]
     if as_json:
-        typer.echo(
-            json.dumps({"win": found.win, "move": line[0] if line else None, "plies": found.plies, "line": line})
-        )
+        move = line[0] if line else None
+        typer.echo(json.dumps({"win": found.win, "move": move, "plies": found.plies, "line": line}))
     elif found.win:
         typer.echo(f"{line[0]} wins in {found.plies} plies: {' '.join(line)}")
     else:
@@ -416,8 +395,6 @@ def generations(
 
     Existing generations are not made again, and the files of later ones stay unless --delete is given.
     """
-    import shutil
-
     typer.echo(set_generations(count))
     rest = files_beyond(count)
     if not rest:
@@ -443,7 +420,6 @@ def set_generations(count: int, folder: Path = Path()) -> str:
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-    from pipeline_src.files import written_aside
     from pipeline_src.project.profile import PARAMS, round_trip_yaml
     from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
 

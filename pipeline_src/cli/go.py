@@ -11,6 +11,7 @@ import typer
 from pipeline_src.cli import games as play
 from pipeline_src.cli.games import Start, add_perft
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import MARKS, decoded, read_bytes, written_aside
 
 go_app = typer.Typer(help="Go. Example: zugwerk go show game.sgf --move 30", no_args_is_help=True)
 joseki_app = typer.Typer(
@@ -135,7 +136,6 @@ def find(
 
 def _pattern(position: str, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return a board to find, and the side to move."""
-    from pipeline_src.files import MARKS, decoded, read_bytes
     from pipeline_src.games.rules import to_play
     from pipeline_src.records.go_find import parse_pattern
 
@@ -216,24 +216,14 @@ def encode(
     as_json: bool = AsJson,
 ) -> None:
     """Print the pattern code and the exact key of a corner pattern."""
-    from pipeline_src.systems.joseki.patterns import (
-        BLACK,
-        BOTH,
-        WHITE,
-        canonical_key,
-        colour_code,
-        factors,
-        key_text,
-        parse_pattern,
-        pattern_code,
-    )
+    from pipeline_src.systems.joseki import patterns
 
-    window = parse_pattern(pattern)
+    window = patterns.parse_pattern(pattern)
     codes: dict[str, Any] = {}
-    for name, colours in (("x", BLACK), ("o", WHITE), ("both", BOTH)):
-        a, b, c = (int(factor) for factor in factors(window, colours))
-        codes[name] = {"A": a, "B": b, "C": c, "K": int(colour_code(window, colours))}
-    codes |= {"S": int(pattern_code(window)), "key": key_text(canonical_key(window)[0])}
+    for name, colours in (("x", patterns.BLACK), ("o", patterns.WHITE), ("both", patterns.BOTH)):
+        a, b, c = (int(factor) for factor in patterns.factors(window, colours))
+        codes[name] = {"A": a, "B": b, "C": c, "K": int(patterns.colour_code(window, colours))}
+    codes |= {"S": int(patterns.pattern_code(window)), "key": patterns.key_text(patterns.canonical_key(window)[0])}
     if as_json:
         typer.echo(json.dumps(codes))
         return
@@ -256,10 +246,8 @@ def recommend(
     as_json: bool = AsJson,
 ) -> None:
     """Recommend moves for a position, with their frequency, results and sample games."""
-    from pipeline_src.files import written_aside
+    from pipeline_src.systems.joseki import recommend as moves
     from pipeline_src.systems.joseki.library import load
-    from pipeline_src.systems.joseki.recommend import board_svg, recommendation_rows
-    from pipeline_src.systems.joseki.recommend import recommend as recommend_moves
 
     if corner not in ("all", *CORNERS):
         raise ZugwerkError(f"--corner {corner!r}: expected all, {', '.join(CORNERS)}")
@@ -269,17 +257,23 @@ def recommend(
     chosen = range(len(CORNERS)) if corner == "all" else [CORNERS.index(corner)]
     known = load(library)
     _tell_of_made(known)
-    found = recommend_moves(known, state, chosen)[:top]
+    found = moves.recommend(known, state, chosen)[:top]
     if svg is not None:
         with written_aside(svg) as aside:
-            aside.write_text(board_svg(state.board, [one for one in found if one.actions], last), encoding="utf-8")
-    rows = recommendation_rows(found)
+            aside.write_text(
+                moves.board_svg(state.board, [one for one in found if one.actions], last), encoding="utf-8"
+            )
+    rows = moves.recommendation_rows(found)
     if as_json:
         typer.echo(json.dumps(rows))
     elif not rows:
         typer.echo("no pattern of this position is in the library")
     else:
-        print_rows(rows)
+        typer.echo(f"{'':>3}  {'corner':<13}{'move':<10}{'count':>6}{'share':>8}{'won':>8}  games")
+    for row in [] if as_json else rows:
+        won = "-" if row["win_rate"] == "" else f"{row['win_rate']:.3f}"
+        text = f"{row['rank']:>3}  {row['corner']:<13}{row['move']:<10}{row['count']:>6}{row['share']:>8.3f}{won:>8}"
+        typer.echo(f"{text}  {row['games']}")
 
 
 def _position(game: Path, move: int | None, number: int | None) -> tuple[Any, int]:
@@ -297,15 +291,6 @@ def _position(game: Path, move: int | None, number: int | None) -> tuple[Any, in
     for action in record.actions[: plies if move is None else move]:
         state, last = go.play(state, action), action
     return state, last
-
-
-def print_rows(rows: list[dict[str, Any]]) -> None:
-    """Print the rows as a table; games are shown as number and ply."""
-    typer.echo(f"{'':>3}  {'corner':<13}{'move':<10}{'count':>6}{'share':>8}{'won':>8}  games")
-    for row in rows:
-        won = "-" if row["win_rate"] == "" else f"{row['win_rate']:.3f}"
-        text = f"{row['rank']:>3}  {row['corner']:<13}{row['move']:<10}{row['count']:>6}{row['share']:>8.3f}{won:>8}"
-        typer.echo(f"{text}  {row['games']}")
 
 
 @joseki_app.command("show", epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")

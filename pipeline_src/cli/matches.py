@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, get_args
 import typer
 
 from pipeline_src import processes
+from pipeline_src.cli.tables import print_table
+from pipeline_src.errors import ZugwerkError, line_of
+from pipeline_src.games.game import get_game
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,10 +61,10 @@ def match(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play A against B and print A's score with its 95 % interval."""
+    from tqdm import tqdm
+
     from pipeline_src.arena.match import MatchSpec, run_match, with_limits
     from pipeline_src.arena.result import Sprt
-    from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
     from pipeline_src.project.params import build
 
@@ -82,8 +85,15 @@ def match(
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     parallel = build(Parallel, {"workers": workers, "address": address}, "parallel", "zugwerk match")
     processes.watch(*processes.ENDS)
-    with _Progress(spec.pairs, f"{one} against {other}") as progress:
-        found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
+    with tqdm(total=spec.pairs, desc=f"{one} against {other}", unit="pair", disable=None) as bar:  # in a terminal only
+
+        def show(so_far: "Match") -> None:
+            if not bar.disable:
+                standing = so_far.standing
+                bar.update(len(so_far.pairs) - bar.n)
+                bar.set_postfix_str(f"{standing.wins}-{standing.draws}-{standing.losses}")
+
+        found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, show)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
@@ -96,7 +106,6 @@ def match(
 def _end(found: "Match | Standings", planned: int, games: Path | None) -> None:
     """End the command with an error if a file is missing, and with a word about the rest if games are."""
     from pipeline_src.arena.match import journal_of
-    from pipeline_src.errors import ZugwerkError
 
     if found.unwritten:
         kept = "" if games is None else f"; the finished pairs are in {journal_of(games)}"
@@ -109,8 +118,6 @@ def _end(found: "Match | Standings", planned: int, games: Path | None) -> None:
 
 
 def _read_clock(text: str | None) -> tuple[float, float] | None:
-    from pipeline_src.errors import ZugwerkError
-
     if text is None:
         return None
     time, _, increment = text.partition("+")
@@ -118,28 +125,6 @@ def _read_clock(text: str | None) -> tuple[float, float] | None:
         return float(time), float(increment or 0)
     except ValueError:
         raise ZugwerkError(f"clock {text!r}: expected milliseconds and increment, e.g. 900000+0") from None
-
-
-class _Progress:
-    """A progress bar with the running score, in a terminal only."""
-
-    def __init__(self, pairs: int, title: str) -> None:
-        from tqdm import tqdm
-
-        self.bar = tqdm(total=pairs, desc=title, unit="pair", disable=None)
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.close()
-
-    def show(self, so_far: "Match") -> None:
-        """Update the bar."""
-        if not self.bar.disable:
-            standing = so_far.standing
-            self.bar.update(len(so_far.pairs) - self.bar.n)
-            self.bar.set_postfix_str(f"{standing.wins}-{standing.draws}-{standing.losses}")
 
 
 def _print(found: "Match") -> None:
@@ -215,8 +200,6 @@ def tournament(
     from rich.live import Live
 
     from pipeline_src.arena.match import read_tournament, run_tournament
-    from pipeline_src.cli.tables import print_table
-    from pipeline_src.errors import line_of
     from pipeline_src.parallel import Parallel
     from pipeline_src.report.tournament_page import write_page
 
@@ -238,8 +221,15 @@ def tournament(
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         print_table(console, _table(found, found.status))
-        _print_tests(found)
-        _print_forfeits(found)
+        for (a, b), meeting in found.matches.items():
+            if (test := meeting.test) is not None:
+                typer.echo(f"SPRT {a} - {b}: {test.verdict}, {_test_words(test)}")
+        for one in found.forfeited[:TOURNAMENT_FORFEITS]:
+            number, player, other, kind, detail = one.values()
+            typer.echo(f"game {number}: {player} forfeits to {other} ({kind}), {detail}")
+        if len(found.forfeited) > TOURNAMENT_FORFEITS:
+            more = len(found.forfeited) - TOURNAMENT_FORFEITS
+            typer.echo(f"and {more} forfeits more; --json and the page have all")
         if out is not None and not found.unwritten:
             typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
     for reason in found.no_results:
@@ -277,21 +267,6 @@ def _table(found: "Standings", status: str) -> "Table":
 
 def _points(standing: "Standing") -> str:
     return f"{standing.points:g}/{standing.games}" if standing.games else ""
-
-
-def _print_tests(found: "Standings") -> None:
-    for (a, b), match in found.matches.items():
-        if (test := match.test) is not None:
-            typer.echo(f"SPRT {a} - {b}: {test.verdict}, {_test_words(test)}")
-
-
-def _print_forfeits(found: "Standings") -> None:
-    lost = found.forfeited
-    for one in lost[:TOURNAMENT_FORFEITS]:
-        game, player, other, kind, detail = one.values()
-        typer.echo(f"game {game}: {player} forfeits to {other} ({kind}), {detail}")
-    if len(lost) > TOURNAMENT_FORFEITS:
-        typer.echo(f"and {len(lost) - TOURNAMENT_FORFEITS} forfeits more; --json and the page have all")
 
 
 # ``zugwerk players`` and ``zugwerk levels``.
@@ -343,8 +318,6 @@ def levels(
     from rich.console import Console
     from rich.table import Column, Table
 
-    from pipeline_src.cli.tables import print_table
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.players.packaged import ANCHOR_ELO, LENT, ladders
     from pipeline_src.players.player import board_words
 
@@ -402,7 +375,6 @@ def check(
     The exit status is 1 if a check is broken.
     """
     from pipeline_src.arena.conformance import EXAMINERS, examine
-    from pipeline_src.errors import ZugwerkError
     from pipeline_src.parallel.tasks import nothing
 
     if game not in EXAMINERS:

@@ -14,6 +14,7 @@ import typer
 
 from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import GAMES, get_game
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,6 @@ def play(
     import numpy as np
 
     from pipeline_src.arena.person import PersonGame, check_suffix, load_game
-    from pipeline_src.games.game import GAMES
     from pipeline_src.players.registry import make_player, players_of
 
     if game not in GAMES or not players_of(game):
@@ -82,7 +82,6 @@ def play(
 
 def _board(game: str, player: "Player", size: int | None, variant: str | None) -> "OneBoard":
     """The game's standard board or one of that size; where the player has none, the largest that it has."""
-    from pipeline_src.games.game import get_game
     from pipeline_src.players.player import OneBoard
 
     rules = get_game(game)
@@ -202,7 +201,6 @@ class Table:
         return NAMES.get(self.game.game, OTHER_NAMES)
 
     def _example(self) -> str:
-        """Return an example of a move's text."""
         game, start = self.game, self.game.start
         return MOVES.get(game.game) or game.rules.format_move(
             int(game.rules.legal_actions(start)[0]), *start.board.shape
@@ -303,7 +301,6 @@ class Table:
         self.console.print("not saved; the moves: " + " ".join(game.moves()), markup=False)
 
     def _new_name(self) -> Path:
-        """Return a file name that is not in use."""
         stem, number = f"{self.game.game}-{datetime.now():%Y%m%d-%H%M%S}", 1
         path = Path(stem + self.suffixes[0])
         while path.exists():

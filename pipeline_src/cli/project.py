@@ -5,13 +5,16 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from pipeline_src import processes
+from pipeline_src.cli.tables import print_table
 from pipeline_src.errors import ZugwerkError, end_on_interrupt
+from pipeline_src.files import written_aside
 from pipeline_src.project.code import this_code
 from pipeline_src.project.profile import profile_names, switch_profile
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from pipeline_src.project.schedule import Outcome, Schedule, Watch
-    from pipeline_src.reference.compare import Comparison, Pair, Revision
+    from pipeline_src.reference.compare import Pair
 
 
 REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
@@ -82,7 +85,6 @@ def report(
     from rich.console import Console
     from rich.table import Column, Table
 
-    from pipeline_src.cli.tables import print_table
     from pipeline_src.report.figures import SYSTEMS, with_unit
     from pipeline_src.report.page import lines, verdicts
 
@@ -132,8 +134,6 @@ def new(folder: Path = typer.Argument(..., help="Folder to write; it must be new
 
     Example: zugwerk new reproduction && cd reproduction && zugwerk profile smoke && zugwerk repro
     """
-    from importlib.util import find_spec
-
     from pipeline_src.project.new import new as write
 
     write(folder)
@@ -266,24 +266,15 @@ def compare(
 
     if a == WORKSPACE:
         raise ZugwerkError("the working tree can only be the second version: zugwerk compare HEAD workspace")
-    one, other = read_revision(a), read_revision(b)
-    comparison = compared(one, other)
-    console = Console()
+    sides = read_revision(a), read_revision(b)
+    comparison, console = compared(*sides), Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, PIPED_WIDTH))
-    _print_sides(one, other, console)
-    _print_comparison(comparison, console, everything)
-
-
-def _print_sides(one: "Revision", other: "Revision", console: "Console") -> None:
-    for letter, side in (("A", one), ("B", other)):
-        profile, seed = (side.params.get(key, "unknown") for key in ("profile", "seed"))
-        about = f"{letter}: {side.title}, {side.date}, profile {profile}, seed {seed}: {side.subject}"
+    for letter, side in zip("AB", sides, strict=True):
+        name, seed = (side.params.get(key, "unknown") for key in ("profile", "seed"))
+        about = f"{letter}: {side.title}, {side.date}, profile {name}, seed {seed}: {side.subject}"
         console.print(about, markup=False, highlight=False)
-
-
-def _print_comparison(comparison: "Comparison", console: "Console", everything: bool) -> None:
-    shown, metrics = comparison.shown(everything), sorted(comparison.metrics, key=_one_sided)
+    shown, metrics = comparison.shown(everything), sorted(comparison.metrics, key=lambda pair: pair.difference is None)
     _print_pairs("headline figures" if everything else "headline figures that differ", shown, console)
     apart = sum(pair.apart for pair in shown)
     if apart:
@@ -294,10 +285,6 @@ def _print_comparison(comparison: "Comparison", console: "Console", everything: 
     _print_pairs("other metrics that differ", metrics[:most], console)
     if len(metrics) > most:
         console.print(f"and {len(metrics) - most} other metrics, which --all shows", highlight=False)
-
-
-def _one_sided(pair: "Pair") -> bool:
-    return pair.difference is None
 
 
 def _print_pairs(title: str, pairs: "list[Pair]", console: "Console") -> None:
@@ -317,8 +304,6 @@ def _print_table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str,
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
-
-    from pipeline_src.cli.tables import print_table
 
     if not rows:
         console.print(f"{title}: none\n", highlight=False)
@@ -420,7 +405,6 @@ def export(
         export_rays(model, out)
         typer.echo(f"{out}: table of a net of rays, {out.stat().st_size:,} bytes")
         return
-    from pipeline_src.files import written_aside
     from pipeline_src.systems.gomoku_zero.evaluator import OnnxBackend, as_int8
     from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 

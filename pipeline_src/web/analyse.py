@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import hashlib
 import threading
 import uuid
 from collections import OrderedDict
 from contextlib import aclosing
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -17,41 +17,20 @@ from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord, record_of
+from pipeline_src.web import messages
 from pipeline_src.web.choices import analysts, check_player
 from pipeline_src.web.engine import Call, Place, Task, Thought
-from pipeline_src.web.messages import (
-    AnalysisRequest,
-    AnalysisState,
-    Exported,
-    ExportRequest,
-    ForcedAnswer,
-    ForcedLine,
-    ForcedWin,
-    ForcedWins,
-    GameHead,
-    Games,
-    Opened,
-    Pasted,
-    PlyAnalysis,
-    RecordFile,
-    RecordFiles,
-    Replay,
-    Thinking,
-    ThinkRequest,
-    Tree,
-    reason,
-    received,
-)
 from pipeline_src.web.records import SUFFIXES, Found, archive, game_of, read_games
 from pipeline_src.web.settings import Settings, files_below
 
 MOST_FILES, MOST_LISTED, MOST_REJECTS, MOST_BYTES, UPLOADS = 500, 200, 20, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
 MOST_WORDS = 4000
+NAMED = ("first_name", "second_name", "winner", "resigned", "event")  # What a tree and a game's head have both
 KEPT = 64  # Number of analyses whose results stay in memory
 UPLOAD, FILE = "upload:", "file:"
 
-Results = dict[int, PlyAnalysis]  # Results of an analysis by ply
+Results = dict[int, messages.PlyAnalysis]  # Results of an analysis by ply
 
 router = APIRouter(prefix="/api/analyse", tags=["analyse"])
 
@@ -59,21 +38,18 @@ router = APIRouter(prefix="/api/analyse", tags=["analyse"])
 class _File(NamedTuple):
     """A file that has been opened."""
 
-    name: str
     path: Path
     found: Found | None  # Its games; None for an archive, which is read in part
     data: bytes  # Its contents; empty for an archive
 
 
 _UPLOADS: "OrderedDict[str, _File]" = OrderedDict()
-_READ: "OrderedDict[tuple[Path, int, int], _File]" = OrderedDict()
-_KEPT: "OrderedDict[str, Results]" = OrderedDict()
 _LOCK = threading.Lock()
 Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
 
 
 @router.get("/files")
-def files(request: Request) -> RecordFiles:
+def files(request: Request) -> messages.RecordFiles:
     """Files below the server's folders that may hold games."""
     from pipeline_src.arena.match import journal_of
 
@@ -87,32 +63,32 @@ def files(request: Request) -> RecordFiles:
                 continue
             with contextlib.suppress(OSError):  # a link whose file has gone since the folder was read
                 about = path.stat()
-                one = RecordFile(source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime)
+                one = messages.RecordFile(
+                    source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime
+                )
                 found.append(one)
     found.sort(key=lambda one: (not one.name.endswith(".jsonl"), -one.modified if one.name.endswith(".jsonl") else 0))
-    return RecordFiles(files=tuple(found[:MOST_FILES]), left_out=max(0, len(found) - MOST_FILES))
+    return messages.RecordFiles(files=tuple(found[:MOST_FILES]), left_out=max(0, len(found) - MOST_FILES))
 
 
 @router.post("/upload")
-async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> Opened:
+async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> messages.Opened:
     """Read the games of an upload; the request's body is the file."""
-    data = await request.body()
-    shown = Path(name).name or "record"
-    found = await run_in_threadpool(read_games, data, shown)
-    key = uuid.uuid4().hex
+    data, path, key = await request.body(), Path(Path(name).name or "record"), uuid.uuid4().hex
+    found = await run_in_threadpool(read_games, data, path.name)
     with _LOCK:
-        _UPLOADS[key] = _File(shown, Path(shown), found, data)
+        _UPLOADS[key] = _File(path, found, data)
         while len(_UPLOADS) > UPLOADS:
             _UPLOADS.popitem(last=False)
-    return Opened(source=UPLOAD + key, name=shown, games=len(found.games))
+    return messages.Opened(source=UPLOAD + key, name=path.name, games=len(found.games))
 
 
 @router.get("/games")
 def games(
     request: Request, source: Source, first: Annotated[int, Query(ge=0)] = 0, count: Annotated[int, Query(ge=1)] = 50
-) -> Games:
+) -> messages.Games:
     """Return a page of the list of a file's games."""
-    name, path, found, _ = _open(request.app.state.settings, source)
+    path, found, _ = _open(request.app.state.settings, source)
     count, rejects = min(count, MOST_LISTED), found.rejects if found else []
     if found is None:
         table = archive(path)
@@ -120,9 +96,9 @@ def games(
         in_all = table.num_rows
     else:
         records, in_all = found.games[first : first + count], len(found.games)
-    return Games(
+    return messages.Games(
         source=source,
-        name=name,
+        name=path.name,
         games=tuple(map(_head, records)),
         first=first,
         games_in_all=in_all,
@@ -132,60 +108,48 @@ def games(
 
 
 @router.get("/game")
-def game(request: Request, source: Source, number: int) -> Replay:
+def game(request: Request, source: Source, number: int) -> messages.Replay:
     """Return a game of a file, with its variations."""
     from pipeline_src.web.trees import tree_of
 
-    file, record = find_game(request.app.state.settings, source, number)
-    tree, left_out = tree_of(record, file.data)
-    replay = _replay(tree)
-    return replay.model_copy(
-        update={"source": source, "name": file.name, "head": _head(record, MOST_WORDS), "left_out": left_out}
-    )
+    path, found, data = _open(request.app.state.settings, source)
+    record = game_of(path, number) if found is None else next((one for one in found.games if one.gid == number), None)
+    if record is None:
+        raise ZugwerkError(f"{path.name}: no game {number} there")
+    tree, left_out = tree_of(record, data)
+    about = {"source": source, "name": path.name, "head": _head(record, MOST_WORDS), "left_out": left_out}
+    return _replay(tree).model_copy(update=about)
 
 
 @router.post("/tree")
-def tree(wanted: Tree) -> Replay:
+def tree(wanted: messages.Tree) -> messages.Replay:
     """Return a tree of variations with its positions."""
     return _replay(wanted)
 
 
 @router.post("/paste")
-def paste(pasted: Pasted) -> Replay:
+def paste(pasted: messages.Pasted) -> messages.Replay:
     """Return the position or the moves that a text describes. A record is opened by `upload`."""
     from pipeline_src.web.trees import read_text
 
-    return _replay(Tree(place=read_text(pasted.place, pasted.text)))
+    return _replay(messages.Tree(place=read_text(pasted.place, pasted.text)))
 
 
-def _replay(tree: Tree) -> Replay:
+def _replay(tree: messages.Tree) -> messages.Replay:
     from pipeline_src.games.game import get_game
-    from pipeline_src.web.trees import drawn, formats
+    from pipeline_src.web.trees import drawn, formats, main_line
 
     start, nodes = drawn(tree)
     game, (height, width) = tree.place.game, start.board.shape
-    plies, at = 0, 0
-    for number, node in enumerate(nodes, 1):
-        if node.parent == at:
-            plies, at = plies + 1, number
-    head = GameHead(
-        number=0,
-        game=game,
-        first_name=tree.first_name,
-        second_name=tree.second_name,
-        winner=tree.winner,
-        resigned=tree.resigned,
-        plies=plies,
-        event=tree.event,
-    )
-    return Replay(
-        head=head,
-        place=tree.place.model_copy(update={"fen": get_game(game).to_fen(start), "moves": (), "size": width}),
+    fen, about = get_game(game).to_fen(start), {name: getattr(tree, name) for name in NAMED}
+    return messages.Replay(
+        head=messages.GameHead(number=0, game=game, plies=len(main_line(nodes)), **about),
+        place=tree.place.model_copy(update={"fen": fen, "moves": (), "size": width}),
         height=height,
         width=width,
         comment=tree.comment,
         nodes=nodes,
-        analysts=analysts(game, get_game(game).to_fen(start)),
+        analysts=analysts(game, fen),
         formats=formats(game, start),
     )
 
@@ -198,14 +162,14 @@ async def watch(socket: WebSocket) -> None:
     await socket.accept()
     settings: Settings = socket.app.state.settings
     try:
-        text = await asyncio.wait_for(anext(received(socket)), FIRST_MESSAGE_S)
-        wanted = AnalysisRequest.model_validate_json(text)
+        text = await asyncio.wait_for(anext(messages.received(socket)), FIRST_MESSAGE_S)
+        wanted = messages.AnalysisRequest.model_validate_json(text)
         await run_in_threadpool(check_player, wanted.player, wanted.place.game, settings)
         record = await run_in_threadpool(record_at, wanted.place)
     except (WebSocketDisconnect, TimeoutError):
         return
     except ValidationError as error:
-        await fail(socket, reason(error))
+        await fail(socket, messages.reason(error))
     except ZugwerkError as error:
         await fail(socket, str(error))
     else:
@@ -220,16 +184,16 @@ async def think(socket: WebSocket) -> None:
 
 
 @router.post("/export")
-def export(wanted: ExportRequest) -> Exported:
+def export(wanted: messages.ExportRequest) -> messages.Exported:
     """Return a tree as a file: SGF with variations, names and comments, or the main line in another format."""
     from pipeline_src.web.trees import written
 
     name = f"{Path(wanted.name).stem or 'game'}.{wanted.format}"
-    return Exported(name=name, text=written(wanted.tree, wanted.format))
+    return messages.Exported(name=name, text=written(wanted.tree, wanted.format))
 
 
 @router.get("/forced")
-def forced_wins() -> ForcedWins:
+def forced_wins() -> messages.ForcedWins:
     """Return the forced wins of Gomoku that come with the package, as puzzles."""
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku import PLY, format_variant
@@ -241,20 +205,20 @@ def forced_wins() -> ForcedWins:
         actions = state.moves[: int(state.turn[PLY])].tolist()
         moves = tuple(gomoku.format_move(action, height, width) for action in actions)
         place = Place(game="gomoku", size=width, variant=format_variant(state), moves=moves)
-        found.append(ForcedWin(number=number, place=place, plies=plies))
-    return ForcedWins(wins=tuple(found))
+        found.append(messages.ForcedWin(number=number, place=place, plies=plies))
+    return messages.ForcedWins(wins=tuple(found))
 
 
 @router.post("/forced/answer")
-async def forced_answer(place: Place, request: Request) -> ForcedAnswer:
+async def forced_answer(place: Place, request: Request) -> messages.ForcedAnswer:
     """Return the best answer to the last move of a forced win, and whether it still wins."""
-    return ForcedAnswer.model_validate(await _proven(request, "answered", place))
+    return messages.ForcedAnswer.model_validate(await _proven(request, "answered", place))
 
 
 @router.post("/forced/line")
-async def forced_line(place: Place, request: Request) -> ForcedLine:
+async def forced_line(place: Place, request: Request) -> messages.ForcedLine:
     """Return the winning line of a forced win."""
-    return ForcedLine.model_validate(await _proven(request, "solved", place))
+    return messages.ForcedLine.model_validate(await _proven(request, "solved", place))
 
 
 async def _proven(request: Request, function: str, place: Place) -> Any:
@@ -263,51 +227,36 @@ async def _proven(request: Request, function: str, place: Place) -> Any:
     return found
 
 
-def find_game(settings: Settings, source: str, number: int) -> tuple[_File, GameRecord]:
-    """Return a file, and the game with this number in it.
-
-    Raises:
-        ZugwerkError: no such file, or no such game.
-    """
-    file = _open(settings, source)
-    if file.found is None:
-        return file, game_of(file.path, number)
-    game = next((one for one in file.found.games if one.gid == number), None)
-    if game is None:
-        raise ZugwerkError(f"{file.name}: no game {number} there")
-    return file, game
-
-
 def _open(settings: Settings, source: str) -> _File:
     if source.startswith(UPLOAD):
+        key = source[len(UPLOAD) :]
         with _LOCK:
-            if source[len(UPLOAD) :] not in _UPLOADS:
+            if key not in _UPLOADS:
                 raise ZugwerkError("the server does not have this upload any more; open the file again")
-            _UPLOADS.move_to_end(source[len(UPLOAD) :])
-            return _UPLOADS[source[len(UPLOAD) :]]
+            _UPLOADS.move_to_end(key)
+            return _UPLOADS[key]
     if not source.startswith(FILE):
         raise ZugwerkError(f"no such source as {source[:100]!r}; it begins with {FILE} or {UPLOAD}")
     path = settings.file(source[len(FILE) :])
     if not path.is_file():
         raise ZugwerkError(f"{path.name}: a folder; open a file in it")
     if path.suffix == ".parquet":
-        return _File(path.name, path, None, b"")
+        return _File(path, None, b"")
     about = path.stat()
     if about.st_size > MOST_BYTES:
         raise ZugwerkError(f"{path.name}: {about.st_size >> 20} MiB; text files may have {MOST_BYTES >> 20} MiB")
-    key = (path, about.st_mtime_ns, about.st_size)
-    with _LOCK:
-        if key not in _READ:
-            data = path.read_bytes()
-            _READ[key] = _File(path.name, path, read_games(data, path.name), data)
-            while len(_READ) > UPLOADS:
-                _READ.popitem(last=False)
-        return _READ[key]
+    return _read(path, about.st_mtime_ns, about.st_size)
 
 
-def _head(record: GameRecord, most: int = 100) -> GameHead:
+@lru_cache(UPLOADS)
+def _read(path: Path, *_stamp: int) -> _File:
+    data = path.read_bytes()
+    return _File(path, read_games(data, path.name), data)
+
+
+def _head(record: GameRecord, most: int = 100) -> messages.GameHead:
     """Return the head of a game, with the first ``most`` letters of its event, which holds the reason of a forfeit."""
-    return GameHead(
+    return messages.GameHead(
         number=record.gid,
         game=record.game,
         first_name=record.first_name[:100],
@@ -322,22 +271,20 @@ def _head(record: GameRecord, most: int = 100) -> GameHead:
 # An analysis position by position, in a process of its own.
 
 
-def known(record: GameRecord, request: AnalysisRequest) -> Results:
+def known(record: GameRecord, request: messages.AnalysisRequest) -> Results:
     """Return the results so far for a line, a player and its time. The caller adds new results to it."""
     from pipeline_src.arena.runner import stamps_of
 
     place = record.game, record.variant, record.height, record.width, record.actions
-    about = (*place, request.player, stamps_of(request.player), request.movetime)
-    key = hashlib.sha256(repr(about).encode()).hexdigest()
-    with _LOCK:
-        found = _KEPT.setdefault(key, {})
-        _KEPT.move_to_end(key)
-        while len(_KEPT) > KEPT:
-            _KEPT.popitem(last=False)
-    return found
+    return _results(*place, request.player, stamps_of(request.player), request.movetime)
 
 
-async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
+@lru_cache(KEPT)
+def _results(*_about: object) -> Results:
+    return {}
+
+
+async def follow(socket: WebSocket, record: GameRecord, wanted: messages.AnalysisRequest) -> None:
     """Analyse a game, send the results to the page, and stop when the page is closed."""
     work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
     try:
@@ -352,7 +299,7 @@ async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest)
             await socket.close()
 
 
-async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
+async def _analyse(socket: WebSocket, record: GameRecord, wanted: messages.AnalysisRequest) -> None:
     found, positions = known(record, wanted), len(record.actions) + 1
     for one in sorted(found.values(), key=lambda one: one.ply):
         await socket.send_text(one.model_dump_json())
@@ -368,7 +315,7 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
                     await _tell(socket, "waiting", len(found), positions)
                 elif not heard.last:
                     for value in filter(None, heard.values):
-                        one = found[value["ply"]] = PlyAnalysis.model_validate(value)
+                        one = found[value["ply"]] = messages.PlyAnalysis.model_validate(value)
                         await socket.send_text(one.model_dump_json())
                     state = "preparing" if heard.stage else "running" if len(found) < positions else "done"
                     await _tell(socket, state, len(found), positions)
@@ -385,12 +332,14 @@ async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0)
 
 async def _until_gone(socket: WebSocket) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        async for _ in received(socket):
+        async for _ in messages.received(socket):
             pass
 
 
 async def _tell(socket: WebSocket, state: Any, done: int, positions: int, error: str = "") -> None:
-    await socket.send_text(AnalysisState(state=state, done=done, positions=positions, error=error).model_dump_json())
+    await socket.send_text(
+        messages.AnalysisState(state=state, done=done, positions=positions, error=error).model_dump_json()
+    )
 
 
 # A player thinks about the position that a page shows, until the page shows another one or is closed.
@@ -400,7 +349,7 @@ async def follow_thought(socket: WebSocket, settings: Settings) -> None:
     """Answer the requests of a page (`ThinkRequest`). Each ends the search of the one before."""
     work = None
     try:
-        async for text in received(socket):
+        async for text in messages.received(socket):
             if work is not None:
                 work.cancel()
             work = asyncio.create_task(_answer(socket, settings, text, work))
@@ -418,12 +367,14 @@ async def _answer(socket: WebSocket, settings: Settings, text: str, before: "asy
     number = 0
 
     async def say(state: str, thought: Thought | None = None, error: str = "") -> None:
-        message = Thinking.model_validate({"number": number, "state": state, "thought": thought, "error": error})
+        message = messages.Thinking.model_validate(
+            {"number": number, "state": state, "thought": thought, "error": error}
+        )
         await socket.send_text(message.model_dump_json())
 
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         try:
-            wanted = ThinkRequest.model_validate_json(text)
+            wanted = messages.ThinkRequest.model_validate_json(text)
             number = wanted.number
             await asyncio.to_thread(check_player, wanted.player, wanted.place.game, settings)
             task = Task(place=wanted.place, player=wanted.player, key="think", infinite=True, lines=wanted.lines)
@@ -436,6 +387,6 @@ async def _answer(socket: WebSocket, settings: Settings, text: str, before: "asy
                     else:
                         await say(heard.stage or "thinking", heard.thought)
         except ValidationError as error:
-            await say("failed", error=reason(error))
+            await say("failed", error=messages.reason(error))
         except ZugwerkError as error:
             await say("failed", error=str(error))

@@ -25,30 +25,21 @@ from starlette.websockets import WebSocketClose
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.plots_page import bundle
-from pipeline_src.web import analyse, choices, go, joseki, nets, play
-from pipeline_src.web.messages import (
-    Act,
-    AnalysisRequest,
-    AnalysisState,
-    GameMessage,
-    PlyAnalysis,
-    Problem,
-    Thinking,
-    ThinkRequest,
-    ThoughtMessage,
-)
+from pipeline_src.web import analyse, choices, go, joseki, messages, nets, play
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router)
 """Routers, one per page, and that of searches of Go; their paths begin with ``/api/PAGE``."""
 SPOKEN = (
-    Act, GameMessage, ThoughtMessage, Problem, AnalysisRequest, PlyAnalysis, AnalysisState, ThinkRequest, Thinking,
+    messages.Act, messages.GameMessage, messages.ThoughtMessage, messages.Problem, messages.AnalysisRequest,
+    messages.PlyAnalysis, messages.AnalysisState, messages.ThinkRequest, messages.Thinking,
 )  # fmt: skip
 """Messages of the WebSockets, which OpenAPI has no place for."""
 STATIC = Path(__file__).parent / "static"
 CHARTS = Path(__file__).parents[1] / "report" / "specs"
 LOG = logging.getLogger(__name__)
 MOST_BODY = 8 << 20  # Largest number of bytes of a request's body
+TOO_LARGE = f"the request is larger than {MOST_BODY >> 20} MiB"
 READS = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -72,9 +63,9 @@ HEADERS = (
 class Guard:
     """ASGI middleware that refuses requests of other sites and large bodies."""
 
-    def __init__(self, app: ASGIApp, host: str, most_body: int = MOST_BODY) -> None:
+    def __init__(self, app: ASGIApp, host: str) -> None:
         """Guard an application; ``host`` is the address at which the server listens."""
-        self.app, self._host, self._most_body = app, host.strip("[]").lower(), most_body
+        self.app, self._host = app, host.strip("[]").lower()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
@@ -90,19 +81,13 @@ class Guard:
                 await self.app(scope, receive, send)
         elif why:
             await _refuse(send, 403, why)
-        elif _length(headers) > self._most_body:
-            await _refuse(send, 413, self._too_large())
+        elif _length(headers) > MOST_BODY:
+            await _refuse(send, 413, TOO_LARGE)
         else:
             await self._pass_on(scope, receive, send)
 
     def refusal(self, kind: str, method: str, headers: MutableMapping[str, str]) -> str:
-        """Return the reason why a request is refused; empty if it is allowed.
-
-        Args:
-            kind: http or websocket.
-            method: of an HTTP request.
-            headers: by name in lower case.
-        """
+        """Return why a request (``kind`` http or websocket) is refused, else ""; headers by name in lower case."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(_name(host)):
             return f"this server does not answer to the name {host[:100]!r}; open it as http://{self._host}"
@@ -124,9 +109,6 @@ class Guard:
             return False
         return address.is_loopback or not _is_loopback(self._host)
 
-    def _too_large(self) -> str:
-        return f"the request is larger than {self._most_body >> 20} MiB"
-
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and add the common headers to the answer, unless the body exceeds its limit."""
         taken, begun, refused = 0, False, False
@@ -135,7 +117,7 @@ class Guard:
             nonlocal taken, refused
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > self._most_body:
+            if taken > MOST_BODY:
                 refused = True
                 return {"type": "http.disconnect"}
             return message
@@ -154,7 +136,7 @@ class Guard:
             await self.app(scope, counted, answer)
         finally:
             if refused and not begun:
-                await _refuse(send, 413, self._too_large())
+                await _refuse(send, 413, TOO_LARGE)
 
 
 def _is_loopback(host: str) -> bool:

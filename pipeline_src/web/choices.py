@@ -8,16 +8,8 @@ from fastapi import APIRouter, Request
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import ladder_of, ladders
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
-from pipeline_src.players.registry import Option, listed, maker_of, open_maker
-from pipeline_src.web.messages import (
-    Choices,
-    GameChoice,
-    LadderChoice,
-    LevelChoice,
-    ListedPlayer,
-    PlayerOption,
-    Variant,
-)
+from pipeline_src.players.registry import listed, maker_of, open_maker
+from pipeline_src.web import messages
 from pipeline_src.web.settings import Settings, files_below
 
 OUTSIDE = ("uci", "brain")  # Players that start other programs. Pages may not use them.
@@ -26,8 +18,8 @@ PATHS = ("model",)  # Options that name a file, besides the value after the colo
 ANY = tuple(range(3, 26))
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White")}
 VARIANTS = {
-    "amazons": (Variant(name="standard", sizes=(10, 8, 6)), Variant(name="cross", sizes=(10,))),
-    "gomoku": tuple(Variant(name=name, sizes=ANY) for name in ("freestyle", "exact", "renju", "caro")),
+    "amazons": (messages.Variant(name="standard", sizes=(10, 8, 6)), messages.Variant(name="cross", sizes=(10,))),
+    "gomoku": tuple(messages.Variant(name=name, sizes=ANY) for name in ("freestyle", "exact", "renju", "caro")),
 }
 """Copies of the games' own constants, since importing the games imports numba."""
 USUAL = {"amazons": 10, "gomoku": 15}
@@ -54,45 +46,42 @@ def hinting(game: str, rule: str) -> str:
 
 
 @router.get("/choices")
-def choices(request: Request) -> Choices:
+def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
-    return Choices(games=tuple(_game(name, request.app.state.settings) for name in SIDES))
+    return messages.Choices(games=tuple(_game(name, request.app.state.settings) for name in SIDES))
 
 
-def _game(name: str, settings: Settings) -> GameChoice:
-    first, second = SIDES[name]
-    return GameChoice(
+def _game(name: str, settings: Settings) -> messages.GameChoice:
+    (first, second), shown = SIDES[name], set(messages.LevelChoice.model_fields)
+    return messages.GameChoice(
         game=name,
         first=first,
         second=second,
         size=USUAL[name],
         variants=VARIANTS[name],
         ladders=tuple(
-            LadderChoice(
+            messages.LadderChoice(
                 size=ladder.size,
                 sizes=tuple(n for n in ANY if ladder_of(OneBoard(n, n, ladder.variant), ladders(name)) == ladder),
                 variant=ladder.variant,
-                levels=tuple(
-                    LevelChoice(**one.model_dump(include=set(LevelChoice.model_fields))) for one in ladder.levels
-                ),
+                levels=tuple(messages.LevelChoice(**one.model_dump(include=shown)) for one in ladder.levels),
             )
             for ladder in ladders(name)
         ),
         players=tuple(
-            ListedPlayer(
+            messages.ListedPlayer(
                 **{key: getattr(one, key) for key in ("name", "title", "meaning", "example")},
                 with_options=tuple(one.with_options),
-                options=tuple(map(_option, one.options)),
+                options=tuple(
+                    messages.PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning)
+                    for o in one.options
+                ),
             )
             for one in listed(name)
             if one.name not in (*OUTSIDE, LEVEL)
         ),
         models=tuple(models(name, settings)),
     )
-
-
-def _option(one: Option) -> PlayerOption:
-    return PlayerOption(name=one.name, type=one.type, default=one.default, meaning=one.meaning)
 
 
 def models(game: str, settings: Settings) -> list[str]:
@@ -103,13 +92,8 @@ def models(game: str, settings: Settings) -> list[str]:
         for path in files_below(folder)
         if path.name in MODELS[game] and game in path.parts
     ]
-    return [_shown(path) for path in found[:MOST_MODELS]]
-
-
-def _shown(path: Path) -> str:
-    """Return a path relative to the server's working directory, if it is below it."""
     here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in found[:MOST_MODELS]]
 
 
 def check_player(text: str, game: str, settings: Settings) -> None:

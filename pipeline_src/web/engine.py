@@ -23,7 +23,6 @@ from pipeline_src.errors import ZugwerkError
 STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
 IDLE_S = 600.0  # Seconds after which an idle process is ended
 LONGEST_LINE = 1 << 20
-LAST_LINES = 4  # Number of lines of the child's standard error in a message
 Ms = Annotated[float, Field(gt=0, le=1e9)]
 Unit = Literal["rate", "squares", "points"]
 MOST_PLIES = 2_000
@@ -82,7 +81,7 @@ class Call(Message):
     """Values to compute, such as the policy and value of a net."""
 
     function: str
-    """Name of a function of `web.calls`."""
+    """Name of a function of `web.child`."""
     arguments: tuple[Any, ...]
     key: str
     """Key of the call. A process that has run a call with this key is preferred, since it has loaded the data."""
@@ -183,22 +182,16 @@ class Engine:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process, self.busy, self.game, self.used = process, True, "", time.monotonic()
         self._killed = False
-        self._said: deque[str] = deque(maxlen=LAST_LINES)
+        self._said = ""  # Last line of its standard error
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
     async def start(cls) -> "Engine":
         """Start a process; it takes a second until it is ready."""
+        command, env = (sys.executable, "-m", "pipeline_src.web.child"), {**os.environ, "OMP_NUM_THREADS": "1"}
+        pipe, own = asyncio.subprocess.PIPE, True  # a session of its own: a Ctrl-C is the server's
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "pipeline_src.web.child",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LONGEST_LINE,
-            start_new_session=True,  # a Ctrl-C is the server's
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=LONGEST_LINE, start_new_session=own, env=env
         )
         return cls(process)
 
@@ -216,7 +209,7 @@ class Engine:
         assert self.process.stderr is not None
         with contextlib.suppress(ValueError):  # a line that is too long
             async for line in self.process.stderr:
-                self._said.append(line.decode("utf-8", "replace").strip())
+                self._said = line.decode("utf-8", "replace").strip()
 
     async def send(self, request: Request) -> None:
         """Write a line to the process."""
@@ -226,11 +219,7 @@ class Engine:
             await self.process.stdin.drain()
 
     async def answers(self, number: int) -> AsyncIterator[Answer]:
-        """Yield the answers to a task.
-
-        Raises:
-            EngineError: the process ended.
-        """
+        """Yield the answers to a task (`EngineError`: the process ended)."""
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():
             answer = Answer.model_validate_json(line)
@@ -243,7 +232,7 @@ class Engine:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._listening, 1)
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"status {code}"
-        return ": ".join([how, *list(self._said)[-1:]])
+        return f"{how}: {self._said}" if self._said else how
 
     def kill(self) -> None:
         """Kill the process."""
@@ -334,11 +323,7 @@ class Engines:
         return Thinking(self, work, heard)
 
     async def values(self, call: Call) -> list[Any]:
-        """Return all values of a call.
-
-        Raises:
-            EngineError: see `Thinking.last`.
-        """
+        """Return all values of a call (`EngineError`: see `Thinking.last`)."""
         return [value async for heard in self.follow(call) if isinstance(heard, Answer) for value in heard.values]
 
     async def follow(self, work: Task | Call) -> AsyncIterator[Answer | int]:

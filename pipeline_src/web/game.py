@@ -11,32 +11,14 @@ import numpy.typing as npt
 
 from pipeline_src.arena.runner import Board as Table
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import AmazonsState, format_square
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku import (
-    BLACK,
-    EMPTY,
-    FIRST,
-    GOING,
-    LINE,
-    RENJU,
-    RULE,
-    SIDE,
-    STANDING,
-    WON,
-    GomokuState,
-    forbidden,
-    kind_of_line,
-    line_at,
-    on_board,
-    run,
-)
+from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_at, on_board, run
 from pipeline_src.games.rules import to_play as to_play_of
 from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
-from pipeline_src.search.amazons.evaluation import FIRST as FIRST_NEARER
-from pipeline_src.search.amazons.evaluation import SECOND as SECOND_NEARER
-from pipeline_src.search.amazons.evaluation import distances, territory
+from pipeline_src.search.amazons.evaluation import FIRST, SECOND, distances, territory
 from pipeline_src.web.engine import Place
 from pipeline_src.web.messages import Board, Counted, Squares, Territory
 
@@ -48,29 +30,12 @@ Cell = tuple[int, int]
 
 
 def began(place: Place) -> tuple[Rules, Any]:
-    """Return the rules of a place's game, and the position before its moves.
-
-    Raises:
-        ZugwerkError: the game, size or variant is unknown, or the FEN malformed.
-    """
+    """Return the rules of a place's game, and the position before its moves (`ZugwerkError`: no such game or start)."""
     return get_game(place.game), Table(place.game, place.size, place.variant or None).start(place.fen)
 
 
 def step(rules: Rules, state: Any, text: str, number: int) -> tuple[int, Any]:
-    """Play one move.
-
-    Args:
-        rules: rules of the game.
-        state: position before the move.
-        text: text of the move.
-        number: number of the move in its game, from 1, for messages.
-
-    Returns:
-        The action, and the position after it.
-
-    Raises:
-        ZugwerkError: the text is malformed, or the move is illegal.
-    """
+    """Play move ``number`` of a game; return its action, and the position after it (`ZugwerkError`: no legal move)."""
     action = rules.parse_move(text, *state.board.shape)
     if not rules.is_legal(state, action):
         why = "comes after the end of the game" if rules.winner(state) is not None else "is not legal here"
@@ -79,11 +44,7 @@ def step(rules: Rules, state: Any, text: str, number: int) -> tuple[int, Any]:
 
 
 def played(rules: Rules, state: Any, texts: Iterable[str]) -> tuple[tuple[int, ...], Any]:
-    """Return the actions of moves from a position on, and the position after them.
-
-    Raises:
-        ZugwerkError: a move is malformed or illegal; the message names the first one.
-    """
+    """Return the actions of moves from a position on, and the position after them (`ZugwerkError`: see `step`)."""
     actions = []
     for number, text in enumerate(texts, 1):
         action, state = step(rules, state, text, number)
@@ -105,11 +66,7 @@ class Game:
     """A game with moves as texts. Calls may come from any thread, one at a time."""
 
     def __init__(self, place: Place) -> None:
-        """Load the rules, and play the moves of a place.
-
-        Raises:
-            ZugwerkError: the game, size or variant is unknown, the FEN malformed, or a move illegal.
-        """
+        """Load the rules, and play the moves of a place (`ZugwerkError`: see `began` and `step`)."""
         self.rules, self.start = began(place)
         self.place = place.model_copy(update={"moves": ()})
         self._states, self.moves = [self.start], list[str]()
@@ -132,11 +89,7 @@ class Game:
         return self.rules.winner(self.state)
 
     def play(self, text: str) -> None:
-        """Play a move.
-
-        Raises:
-            ZugwerkError: the move is malformed or illegal.
-        """
+        """Play a move (`ZugwerkError`: the move is malformed or illegal)."""
         action, state = step(self.rules, self.state, text, len(self.moves) + 1)
         self._states.append(state)
         self.moves.append(self.rules.format_move(action, *self.state.board.shape))
@@ -157,9 +110,8 @@ class Game:
         if legal and not over:
             actions = self.rules.legal_actions(self.state).tolist()
             texts = [self.rules.format_move(action, height, width) for action in actions]
-        is_turns, line, forbidden = self.place.game == "amazons", [], {}
-        if self.place.game == "gomoku":
-            line, forbidden = winning_line(self.state), forbidden_cells(self.state)
+        is_turns, is_gomoku = self.place.game == "amazons", self.place.game == "gomoku"
+        line, forbidden = (winning_line(self.state), forbidden_cells(self.state)) if is_gomoku else ([], {})
         return Board(
             game=self.place.game,
             fen=self.rules.to_fen(self.state),
@@ -176,10 +128,7 @@ class Game:
 
     def counted(self) -> Counted | None:
         """Return the result of an unfinished game of the Amazons, if counting decides it."""
-        if self.place.game != "amazons" or self.winner is not None:
-            return None
-
-        return counted(self.state)
+        return counted(self.state) if self.place.game == "amazons" and self.winner is None else None
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -195,10 +144,10 @@ class Game:
 
 def winning_line(state: GomokuState) -> list[int]:
     """Return the cells of the winning lines, ascending; none without a winner."""
-    if state.turn[STANDING] != WON:
+    if state.turn[gomoku.STANDING] != gomoku.WON:
         return []
-    colour = 2 - int(state.turn[SIDE])
-    line, kind = int(state.turn[LINE]), int(kind_of_line(state, colour))
+    colour = 2 - int(state.turn[gomoku.SIDE])
+    line, kind = int(state.turn[gomoku.LINE]), int(kind_of_line(state, colour))
     won: set[Cell] = set()
     for cell in np.argwhere(state.board == colour).tolist():
         for way in WAYS:
@@ -222,7 +171,8 @@ def _row(board: npt.NDArray[np.int8], cell: Any, way: Cell) -> list[Cell]:
 
 def forbidden_cells(state: GomokuState) -> dict[int, str]:
     """Return the cells that Renju forbids to Black, who is to move, each with the reason."""
-    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST or state.turn[STANDING] != GOING:
+    rule, side, standing = (state.turn[key] for key in (gomoku.RULE, gomoku.SIDE, gomoku.STANDING))
+    if (rule, side, standing) != (gomoku.RENJU, gomoku.FIRST, gomoku.GOING):
         return {}
     width = state.board.shape[1]
     empty = [(r, c) for r, c in np.argwhere(state.board == EMPTY).tolist() if forbidden(state.board, r, c)]
@@ -231,7 +181,7 @@ def forbidden_cells(state: GomokuState) -> dict[int, str]:
 
 def _reason(board: npt.NDArray[np.int8], cell: Cell) -> str:
     """Return why a cell is forbidden to Black. The stone is put on the board."""
-    board[cell] = BLACK
+    board[cell] = gomoku.BLACK
     if any(len(_row(board, cell, way)) > 5 for way in WAYS):
         return "six or more in a row"
     return "two fours" if sum(len(_fours(board, cell, way)) for way in WAYS) > 1 else "two threes"
@@ -246,7 +196,7 @@ def _fours(board: npt.NDArray[np.int8], cell: Cell, way: Cell) -> list[Cell]:
     for k in (-4, -3, -2, -1, 1, 2, 3, 4):
         at = (cell[0] + k * way[0], cell[1] + k * way[1])
         if on_board(board, *at) and board[at] == EMPTY:
-            board[at] = BLACK
+            board[at] = gomoku.BLACK
             row = _row(board, at, way)
             board[at] = EMPTY
             if len(row) == 5 and cell in row:
@@ -264,7 +214,7 @@ def squares_of(state: AmazonsState) -> Territory:
 
     first, second = (
         Squares(settled=named(own & ~other), nearer=named(own & other & (nearer == side)))
-        for side, own, other in ((FIRST_NEARER, *reached), (SECOND_NEARER, *reached[::-1]))
+        for side, own, other in ((FIRST, *reached), (SECOND, *reached[::-1]))
     )
     return Territory(first=first, second=second, counted=counted(state))
 

@@ -221,11 +221,7 @@ def find(request: Request, wanted: GoPosition) -> GoFound:
 
 
 def state_at(place: Place) -> Any:
-    """Return the state after the moves of a place.
-
-    Raises:
-        ZugwerkError: another game than Go, a bad start, or an illegal move.
-    """
+    """Return the state after the moves of a place (`ZugwerkError`: not Go, a bad start, or an illegal move)."""
     from pipeline_src.web.game import began, played
 
     if place.game != "go":

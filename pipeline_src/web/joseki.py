@@ -5,8 +5,7 @@ milliseconds.
 """
 
 import threading
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -189,7 +188,7 @@ class JosekiGame(Message):
 
 SIZE = 19
 FIRST = "library"  # Name of the default library
-MOST_MOVES, MOST_LISTED, MOST_PATTERNS = 400, 60, 12
+MOST_MOVES, MOST_LISTED, MOST_PATTERNS, MOST_OPEN = 400, 60, 12, 4
 
 router = APIRouter(prefix="/api/joseki", tags=["joseki"])
 Moves = Annotated[
@@ -199,27 +198,6 @@ Name = Annotated[str, Query(max_length=200, description="A library's name; empty
 CornerNumber = Annotated[int, Query(ge=0, le=3, description="0 top left, 1 top right, 2 bottom left, 3 bottom right.")]
 
 
-@dataclass
-class Opened:
-    """A library in memory."""
-
-    path: Path
-    library: "Library"
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @cached_property
-    def _codes(self) -> "SharedCodes":
-        from pipeline_src.systems.joseki.recommend import SharedCodes
-
-        return SharedCodes(self.library)
-
-    def codes(self) -> "SharedCodes":
-        """States of the library by pattern code, computed at the first use."""
-        with self._lock:
-            return self._codes
-
-
-_OPENED: dict[Path, tuple[tuple[int, int], Opened]] = {}
 _LOCK = threading.Lock()
 
 
@@ -229,29 +207,33 @@ def _paths(request: Request) -> list[Path]:
     return sorted(found, key=lambda path: path.stem != FIRST)
 
 
-def open_library(path: Path) -> Opened:
-    """Return a library, which is read once, and again if its file has changed.
+def _library(path: Path) -> "Library":
+    """Return a library, which is read once, and again if its file has changed."""
+    with _LOCK:
+        return _load(path, path.stat().st_mtime_ns, path.stat().st_size)
 
-    Raises:
-        ZugwerkError: no such library, or it is damaged.
-    """
+
+@lru_cache(MOST_OPEN)
+def _load(path: Path, *_stamp: int) -> "Library":
     from pipeline_src.systems.joseki.library import load
 
-    with _LOCK:
-        written = (path.stat().st_mtime_ns, path.stat().st_size)
-        known = _OPENED.get(path)
-        if known is None or known[0] != written:
-            known = _OPENED[path] = (written, Opened(path, load(path)))
-        return known[1]
+    return load(path)
 
 
-def _opened(request: Request, name: str) -> Opened:
+@lru_cache(MOST_OPEN)
+def _codes(library: "Library") -> "SharedCodes":
+    from pipeline_src.systems.joseki.recommend import SharedCodes
+
+    return SharedCodes(library)
+
+
+def _chosen(request: Request, name: str) -> Path:
     paths = _paths(request)
     chosen = next((path for path in paths if not name or path.stem == name), None)
     if chosen is None:
         there = ", ".join(path.stem for path in paths) or "none; `dvc repro joseki_build` makes the project's"
         raise ZugwerkError(f"no joseki library{f' {name!r}' if name else ''} here; there are: {there}")
-    return open_library(chosen)
+    return chosen
 
 
 @router.get("/libraries")
@@ -260,7 +242,7 @@ def libraries(request: Request) -> Libraries:
     found, problems = [], []
     for path in _paths(request):
         try:
-            one = open_library(path).library
+            one = _library(path)
         except ZugwerkError as error:
             problems.append(str(error))
             continue
@@ -273,13 +255,13 @@ def libraries(request: Request) -> Libraries:
 def position(request: Request, moves: Moves = "", library: Name = "") -> JosekiPosition:
     """Look up the position after some moves in a library."""
     words = _words(moves)
-    return _look(_opened(request, library).library, _state(words), words)
+    return _look(_library(_chosen(request, library)), _state(words), words)
 
 
 @router.post("/position")
 def position_at(request: Request, wanted: GoPosition) -> JosekiPosition:
     """Look up a position with any start, such as one with handicap stones, in a library."""
-    return _look(_opened(request, wanted.library).library, state_at(wanted.place), list(wanted.place.moves))
+    return _look(_library(_chosen(request, wanted.library)), state_at(wanted.place), list(wanted.place.moves))
 
 
 def _look(library: "Library", state: Any, moves: list[str]) -> JosekiPosition:
@@ -301,27 +283,19 @@ def _look(library: "Library", state: Any, moves: list[str]) -> JosekiPosition:
 @router.get("/code")
 def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Name = "") -> CodeOfCorner:
     """Return the pattern code of a corner, and the patterns that share it."""
-    from pipeline_src.systems.joseki.patterns import (
-        BLACK,
-        BOTH,
-        WHITE,
-        canonical_key,
-        corner_window,
-        key_text,
-        pattern_code,
-    )
+    from pipeline_src.systems.joseki import patterns
 
-    opened = _opened(request, library)
-    window = corner_window(_state(_words(moves)).board, corner)
-    number, asked = int(pattern_code(window)), key_text(canonical_key(window)[0])
-    states = opened.codes().sharing(number)
+    own = _library(_chosen(request, library))
+    window = patterns.corner_window(_state(_words(moves)).board, corner)
+    number, asked = int(patterns.pattern_code(window)), patterns.key_text(patterns.canonical_key(window)[0])
+    states = _codes(own).sharing(number)
     return CodeOfCorner(
         corner=corner,
         code=str(number),
-        black=_factors(window, BLACK),
-        white=_factors(window, WHITE),
-        both=_factors(window, BOTH),
-        patterns=tuple(_pattern(opened.library, state, asked) for state in states[:MOST_PATTERNS]),
+        black=_factors(window, patterns.BLACK),
+        white=_factors(window, patterns.WHITE),
+        both=_factors(window, patterns.BOTH),
+        patterns=tuple(_pattern(own, state, asked) for state in states[:MOST_PATTERNS]),
         patterns_in_all=len(states),
     )
 
@@ -332,8 +306,8 @@ def clashes(request: Request, library: Name = "") -> Clashes:
     from pipeline_src.systems.joseki.patterns import pattern_code
     from pipeline_src.systems.joseki.recommend import state_window
 
-    opened = _opened(request, library)
-    codes, own = opened.codes(), opened.library
+    own = _library(_chosen(request, library))
+    codes = _codes(own)
     return Clashes(
         patterns=own.states,
         clashing=codes.clashing,
@@ -355,8 +329,8 @@ def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
     """
     from pipeline_src.systems.joseki.patterns import fingerprint
 
-    opened = _opened(request, library)
-    path, own = opened.path.parents[2] / "records/joseki/games.parquet", opened.library
+    chosen = _chosen(request, library)
+    path, own = chosen.parents[2] / "records/joseki/games.parquet", _library(chosen)
     record = game_of(path, gid)
     if (record.game, record.height, record.width) != ("go", SIZE, SIZE):
         raise ZugwerkError(f"game {gid} is {record.game} on {record.height}x{record.width}, not Go on {SIZE}x{SIZE}")
@@ -364,17 +338,9 @@ def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
         raise ZugwerkError(f"game {gid} begins with handicap stones; open it in Analyse")
     if fingerprint(record) not in own.fingerprints[own.gids == gid].tolist():
         raise ZugwerkError(f"{path.name}: game {gid} there is another game than the library's; that one is not in it")
-    return JosekiGame(
-        gid=record.gid,
-        source_file=f"file:{path}",
-        event=record.event,
-        source=record.source,
-        first_name=record.first_name,
-        second_name=record.second_name,
-        winner=record.winner,
-        resigned=record.resigned,
-        moves=tuple(_point(action) for action in record.actions),
-    )
+    names = ("gid", "event", "source", "first_name", "second_name", "winner", "resigned")
+    moves = tuple(map(_point, record.actions))
+    return JosekiGame(source_file=f"file:{path}", moves=moves, **{name: getattr(record, name) for name in names})
 
 
 def _words(moves: str) -> list[str]:
@@ -396,31 +362,18 @@ def _point(action: int) -> str:
     return format_move(action, SIZE, SIZE)
 
 
-def _rows(board: Any) -> tuple[str, ...]:
-    return tuple("".join(".xo"[stone] for stone in row) for row in board.tolist())
-
-
 def _corner(library: "Library", state: Any, number: int) -> Corner:
-    from pipeline_src.systems.joseki.patterns import (
-        BLACK,
-        CORNER_NAMES,
-        canonical_key,
-        corner_window,
-        format_pattern,
-        key_text,
-        pattern_code,
-    )
-    from pipeline_src.systems.joseki.recommend import look_up
+    from pipeline_src.systems.joseki import patterns, recommend
 
-    window = corner_window(state.board, number)
-    at = look_up(library, window, BLACK).state
+    window = patterns.corner_window(state.board, number)
+    at = recommend.look_up(library, window, patterns.BLACK).state
     return Corner(
-        name=CORNER_NAMES[number],
+        name=patterns.CORNER_NAMES[number],
         known=at >= 0,
         seen=int(library.seen[at]) if at >= 0 else 0,
-        pattern=format_pattern(window),
-        code=str(int(pattern_code(window))),
-        key=key_text(canonical_key(window)[0]),
+        pattern=patterns.format_pattern(window),
+        code=str(int(patterns.pattern_code(window))),
+        key=patterns.key_text(patterns.canonical_key(window)[0]),
     )
 
 
@@ -457,7 +410,7 @@ def _pattern(library: "Library", state: int, asked: str = "") -> Pattern:
 
     window, key = state_window(library, state), key_text(library.keys[state])
     return Pattern(
-        board=_rows(window),
+        board=tuple("".join(".xo"[stone] for stone in row) for row in window.tolist()),
         pattern=format_pattern(window),
         key=key,
         seen=int(library.seen[state]),

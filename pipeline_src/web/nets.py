@@ -5,7 +5,6 @@ Torch runs in a process of its own; the server itself never imports it.
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,7 +28,7 @@ NO_NETS = ("learner.pt",)  # Files in these folders that are not nets
 MOST_MOVES = 500
 
 router = APIRouter(prefix="/api/nets", tags=["nets"])
-_BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()
+_BOARDS: dict[tuple[str, int], Board] = {}
 Name = Annotated[str, Query(max_length=1000, description="As `models` names it.")]
 Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so far, separated by commas.")]
 
@@ -59,25 +58,16 @@ def _group(file: Path, below: Path) -> str:
 
 
 def _model(file: Path, game: Any, name: str, group: str, packaged: bool) -> Model:
-    about = file.stat()
-    model = f"package:{file.stem}" if packaged else f"file:{file}"
-    return Model(
-        model=model,
-        name=name,
-        game=game,
-        group=group,
-        packaged=packaged,
-        bytes=about.st_size,
-        modified=about.st_mtime,
+    model, size, modified = (
+        f"package:{file.stem}" if packaged else f"file:{file}",
+        file.stat().st_size,
+        file.stat().st_mtime,
     )
+    return Model(model=model, name=name, game=game, group=group, packaged=packaged, bytes=size, modified=modified)
 
 
 def _found(request: Request, model: str) -> tuple[str, Path, Board | None]:
-    """Return the game and the file of a model and, for a net of the package, its board. Reads files.
-
-    Raises:
-        ZugwerkError: the folders have no such model, or a packaged one is damaged.
-    """
+    """Return the game and the file of a model and, for a net of the package, its board. Reads files."""
     for net in packaged_nets():
         if model == f"package:{net.card.name}":
             return net.card.game, Path(net.checked()), net.card.board
@@ -90,11 +80,7 @@ def _found(request: Request, model: str) -> tuple[str, Path, Board | None]:
 
 
 async def _ask(request: Request, function: str, *arguments: Any) -> Any:
-    """Return the value of a function that runs in a process with torch. Other tabs use the same process in turn.
-
-    Raises:
-        ZugwerkError: the function fails, all processes are busy, or the page is gone when its turn comes.
-    """
+    """Return the value of a function that runs in a process with torch. Other tabs use the same process in turn."""
     engines: Engines = request.app.state.engines
     async with request.app.state.seeing:
         if request.app.state.ahead is not None and not engines.has_room:
@@ -109,25 +95,15 @@ async def _ask(request: Request, function: str, *arguments: Any) -> Any:
 
 
 async def _opened(request: Request, model: str) -> tuple[str, Path, Board]:
-    """Game, file and board of a model; that of a packaged one is known without torch.
-
-    Raises:
-        ZugwerkError: see `_found` and `_ask`.
-    """
+    """Return game, file and board of a model; that of a packaged one is known without torch."""
     game, path, board = await asyncio.to_thread(_found, request, model)
-    return game, path, board or await _board(request, game, path)
-
-
-async def _board(request: Request, game: str, path: Path) -> Board:
+    if board is not None:
+        return game, path, board
     key = (str(path), path.stat().st_mtime_ns)
-    known = _BOARDS.get(key)
-    if known is None:
+    if key not in _BOARDS:
         height, width, variant = await _ask(request, "board_of", game, str(path))
-        known = (height, width, variant)
-        _BOARDS[key] = known
-        while len(_BOARDS) > 500:
-            _BOARDS.popitem(last=False)
-    return known
+        _BOARDS[key] = (height, width, variant)
+    return game, path, _BOARDS[key]
 
 
 def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:

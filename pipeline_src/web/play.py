@@ -14,24 +14,9 @@ from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.web import messages
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, hinting
 from pipeline_src.web.engine import Call, Engines, Message, Place, Task
-from pipeline_src.web.messages import (
-    PERSON,
-    Act,
-    Begun,
-    Board,
-    Checked,
-    Judge,
-    Judged,
-    NewGame,
-    PlayerCheck,
-    Problem,
-    Territory,
-    ThoughtMessage,
-    reason,
-    received,
-)
 from pipeline_src.web.session import FullError, Session, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
@@ -88,7 +73,7 @@ async def _load_ahead(engines: Engines) -> None:
 
 
 @router.post("/board")
-def board(place: Place) -> Board:
+def board(place: Place) -> messages.Board:
     """Return a position with its legal moves."""
     from pipeline_src.web.game import Game
 
@@ -96,7 +81,7 @@ def board(place: Place) -> Board:
 
 
 @router.post("/territory")
-def squares(place: Place) -> Territory:
+def squares(place: Place) -> messages.Territory:
     """Return the empty squares of each side in a position of the Amazons."""
     from pipeline_src.web.game import Game, squares_of
 
@@ -106,18 +91,18 @@ def squares(place: Place) -> Territory:
 
 
 @router.post("/player")
-async def player(asked: PlayerCheck, request: Request) -> Checked:
+async def player(asked: messages.PlayerCheck, request: Request) -> messages.Checked:
     """Check the text of a player, and return its only board."""
     check_player(asked.player, asked.game, request.app.state.settings)
     task = Task(
         place=Place(game=asked.game, size=USUAL.get(asked.game, 10), variant=""), player=asked.player, only_made=True
     )
     chosen = await request.app.state.engines.begin(task, lambda _: None).chosen()
-    return Checked(only=chosen.only)
+    return messages.Checked(only=chosen.only)
 
 
 @router.post("/judge")
-async def judge(asked: Judge, request: Request) -> Judged:
+async def judge(asked: messages.Judge, request: Request) -> messages.Judged:
     """Judge a move by a quick analysis of the positions before and after it."""
     from pipeline_src.web.trees import record_at
 
@@ -127,20 +112,20 @@ async def judge(asked: Judge, request: Request) -> Judged:
     player = hinting(record.game, record.variant)
     call = Call(function="analyse", arguments=(asdict(record), player, JUDGE_MS, earlier), key="judge")
     before, after = [one for one in await request.app.state.engines.values(call) if one]
-    return Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
+    return messages.Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
 
 
 @router.post("/games", status_code=201)
-async def begin(wanted: NewGame, request: Request) -> Begun:
+async def begin(wanted: messages.NewGame, request: Request) -> messages.Begun:
     """Begin a game."""
     for seat in (wanted.first, wanted.second):
-        if seat != PERSON:
+        if seat != messages.PERSON:
             check_player(seat, wanted.place.game, request.app.state.settings)
     try:
         session = await request.app.state.games.begin(wanted)
     except FullError:
         raise HTTPException(503, "too many games are open in tabs; close some of them") from None
-    return Begun(id=session.name)
+    return messages.Begun(id=session.name)
 
 
 def _session(name: str, store: Store) -> Session:
@@ -168,8 +153,8 @@ class Wire:
 
     def hear(self, message: Message) -> None:
         """Queue a message."""
-        if isinstance(message, ThoughtMessage) and self._queue and isinstance(self._queue[-1], ThoughtMessage):
-            self._queue.pop()
+        if all(isinstance(one, messages.ThoughtMessage) for one in (message, *self._queue[-1:])):
+            del self._queue[-1:]
         self._queue.append(message)
         self._more.set()
 
@@ -212,14 +197,14 @@ async def socket(name: str, wire: WebSocket) -> None:
 
 async def _listen(wire: WebSocket, session: Session, out: Wire) -> None:
     settings = wire.app.state.settings
-    async for text in received(wire):
+    async for text in messages.received(wire):
         try:
-            act = Act.model_validate_json(text)
+            act = messages.Act.model_validate_json(text)
             if act.player is not None:
                 check_player(act.player, session.game.place.game, settings)
             await session.act(act)
         except ValidationError as error:
-            out.hear(Problem(text=reason(error)))
+            out.hear(messages.Problem(text=messages.reason(error)))
         except ZugwerkError as error:
-            out.hear(Problem(text=str(error)))
+            out.hear(messages.Problem(text=str(error)))
             await session.show(out.hear)

@@ -8,9 +8,8 @@ journal of a match, also of one under way.
 import json
 import re
 import tempfile
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -31,38 +30,26 @@ MOST_GAMES, MOST_VALUES = 20_000, 4_000_000  # Limits of an uploaded archive: ga
 Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
 _AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
 _KIND_OF_GAME = re.compile(rb"\bGM\[")
-_LOCK = threading.Lock()
-_TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
 
 
 def archive(path: Path) -> "pa.Table":
-    """Return an archive as an Arrow table, sorted by ``gid``. A changed file is read again.
-
-    Raises:
-        ZugwerkError: the file is missing, too large or damaged, or no archive of records.
-    """
+    """Return an archive as a table, sorted by ``gid``, read again if changed (`ZugwerkError`: missing or damaged)."""
     try:
         found = path.stat()
     except OSError:
         raise ZugwerkError(f"{path}: no such file") from None
     if found.st_size > MOST_BYTES:
         raise ZugwerkError(f"{path}: {found.st_size >> 20} MiB; pages open archives of up to {MOST_BYTES >> 20} MiB")
-    key = (path, found.st_mtime_ns, found.st_size)
-    with _LOCK:
-        if key not in _TABLES:
-            _TABLES[key] = read_table(path)
-            while len(_TABLES) > OPEN:
-                _TABLES.popitem(last=False)
-        _TABLES.move_to_end(key)
-        return _TABLES[key]
+    return _table(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(OPEN)
+def _table(path: Path, *_stamp: int) -> "pa.Table":
+    return read_table(path)
 
 
 def game_of(path: Path, gid: int) -> GameRecord:
-    """Return a game of an archive.
-
-    Raises:
-        ZugwerkError: as `archive`, the archive lacks the game, or the row is not a valid record.
-    """
+    """Return a game of an archive (`archive`); a `ZugwerkError` if it lacks the game, or the row is no record."""
     import pyarrow.compute as pc
 
     table = archive(path)
@@ -80,11 +67,7 @@ class Found(NamedTuple):
 
 
 def kind_of(data: bytes) -> Kind:
-    """Return the format of a file by its first bytes.
-
-    Raises:
-        ZugwerkError: the format is unknown.
-    """
+    """Return the format of a file by its first bytes; a `ZugwerkError` if it is unknown."""
     text = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = data[:4096].decode("utf-16", "ignore").encode()
@@ -148,18 +131,14 @@ def _archive(data: bytes, name: str) -> list[GameRecord]:
             f"{name}: {about.num_rows:,} games; an uploaded archive may have {MOST_GAMES:,}: put it into a folder of "
             "the server (--folder) and open it there"
         )
-    return [record_of(row, Path(name).name) for row in _table(data, name).to_pylist()]
-
-
-def _table(data: bytes, name: str) -> "pa.Table":
-    """Return the archive as a table. `read_table` reads files, so the bytes go to a temporary one."""
-    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:  # `read_table` reads files alone
         file.write(data)
         file.flush()
         try:
-            return read_table(file.name)
+            table = read_table(file.name)
         except ZugwerkError as error:
             raise ZugwerkError(str(error).replace(file.name, name)) from None
+    return [record_of(row, Path(name).name) for row in table.to_pylist()]
 
 
 def _journal(data: bytes, name: str) -> list[GameRecord]:
@@ -191,8 +170,7 @@ def _littlegolem(data: bytes, name: str) -> Sequence[GameRecord | Reject]:
     from pipeline_src.records.go_games import read_file
     from pipeline_src.records.littlegolem.text import split_file
 
-    found: list[GameRecord | Reject] = []
-    texts = split_file(data)
+    found, texts = list[GameRecord | Reject](), split_file(data)
     for number, text in enumerate(texts, 1):
         label = f"{name} (record {number} of {len(texts)})" if len(texts) > 1 else name
         if _AMAZONS.search(text):

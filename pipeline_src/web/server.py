@@ -18,11 +18,7 @@ LAST_ANSWERS_S = 2  # Seconds that open connections have when the server ends
 
 
 def serve(settings: Settings, browser: bool) -> None:
-    """Serve until Ctrl-C or SIGTERM; print the address, and open it in the browser if ``browser`` is true.
-
-    Raises:
-        ZugwerkError: the server cannot listen at the address.
-    """
+    """Serve until Ctrl-C or SIGTERM; print the address, and perhaps open it (`ZugwerkError`: see `listening`)."""
     with listening(settings.host, settings.port) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -32,10 +28,7 @@ def serve(settings: Settings, browser: bool) -> None:
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
-            from pipeline_src.web.app import (
-                Guard,
-                create_app,  # takes a second, in which the browser opens
-            )
+            from pipeline_src.web.app import Guard, create_app  # a second, in which the browser opens
 
             config = uvicorn.Config(
                 Guard(create_app(settings), settings.host),
@@ -57,11 +50,7 @@ def _matters(record: logging.LogRecord) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket. From then on, a browser that connects waits for its answer.
-
-    Raises:
-        ZugwerkError: the host is unknown, or the port is in use or not allowed.
-    """
+    """Return a socket at which browsers can wait (`ZugwerkError`: an unknown host, or a port in use or not allowed)."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)

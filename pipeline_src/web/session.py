@@ -92,7 +92,6 @@ class Session:
     """A game with participants. Methods run in the server's event loop; rules run in threads, one at a time."""
 
     def __init__(self, name: str, wanted: NewGame, game: "Game", engines: Engines) -> None:
-        """Begin with ``game`` at its current position."""
         self.name, self.game, self.used = name, game, time.monotonic()
         self._seats, self._engines = (wanted.first, wanted.second), engines
         self._watchers: set[Hear] = set()
@@ -115,13 +114,8 @@ class Session:
         self._since: float | None = None
 
     @property
-    def watched(self) -> bool:
-        """Whether a tab shows the game."""
-        return bool(self._watchers)
-
-    @property
     def tabs(self) -> int:
-        """Number of tabs."""
+        """Number of tabs that show the game."""
         return len(self._watchers)
 
     @property
@@ -221,11 +215,7 @@ class Session:
     # What a person does.
 
     async def act(self, act: Act) -> None:
-        """Carry out an action, and send the game to all tabs.
-
-        Raises:
-            ZugwerkError: the action is impossible now.
-        """
+        """Carry out an action, and send the game to all tabs (`ZugwerkError`: the action is impossible now)."""
         if act.do == "stop":
             if self._thinking is not None:
                 await self._thinking.stop()
@@ -320,7 +310,6 @@ class Session:
         self._settle(act.choice)
 
     def _settle(self, choice: Choice) -> None:
-        """Carry out a choice of the opening."""
         self._abandon()
         if self._opening.take(len(self.game.moves), choice):
             self._seats = self._seats[::-1]
@@ -375,12 +364,10 @@ class Session:
 
     @property
     def _due(self) -> bool:
-        """Whether a player has to start a search."""
         idle = self.over or self._awaits_person or self.paused or self._failed or self._search is not None
-        return not idle and self.watched
+        return not idle and self.tabs > 0
 
     def _let_play(self) -> None:
-        """Start the search of the player to move."""
         if not self._due:
             return
         step = self._step
@@ -474,7 +461,7 @@ class Session:
             return
         self._since = time.monotonic()
         left = max(0.0, self._left_ms[self.game.to_play]) / 1000
-        self._flag = asyncio.get_running_loop().call_later(left, self._flag_falls)
+        self._flag = asyncio.get_running_loop().call_later(left, lambda: self._keep(self._lose_on_time()))
 
     def _stop_clock(self, side: int | None = None) -> None:
         if self._flag is not None:
@@ -484,9 +471,6 @@ class Session:
             self._left_ms[self.game.to_play if side is None else side] -= 1000 * (time.monotonic() - self._since)
         self._since = None
 
-    def _flag_falls(self) -> None:
-        self._keep(self._lose_on_time())
-
     async def _lose_on_time(self) -> None:
         async with self._lock:
             if self._since is not None and not self.over and self._left(self.game.to_play) <= 0:
@@ -494,11 +478,7 @@ class Session:
                 self._tell(await self._message())
 
     async def save(self, suffix: str) -> bytes:
-        """Return the game as a file with this suffix.
-
-        Raises:
-            ZugwerkError: the game cannot be saved in this format.
-        """
+        """Return the game as a file with this suffix (`ZugwerkError`: the game cannot be saved in this format)."""
         from pipeline_src.web.trees import saved
 
         async with self._lock:
@@ -520,8 +500,8 @@ class FullError(Exception):
 class Store:
     """Sessions by random names that cannot be guessed."""
 
-    def __init__(self, engines: Engines, most: int = MOST) -> None:
-        self.engines, self._most = engines, most
+    def __init__(self, engines: Engines) -> None:
+        self.engines = engines
         self._sessions: dict[str, Session] = {}
 
     def get(self, name: str) -> Session | None:
@@ -547,14 +527,14 @@ class Store:
         return session
 
     async def _make_room(self) -> None:
-        quiet = sorted((one for one in self._sessions.values() if not one.watched), key=lambda one: one.used)
+        quiet = sorted((one for one in self._sessions.values() if not one.tabs), key=lambda one: one.used)
         old = [one for one in quiet if time.monotonic() - one.used > KEPT_S]
-        more = len(self._sessions) - len(old) - self._most + 1
+        more = len(self._sessions) - len(old) - MOST + 1
         going = [*old, *[one for one in quiet if one not in old][: max(0, more)]]
         for one in going:
             del self._sessions[one.name]
             await one.close()
-        if len(self._sessions) >= self._most:
+        if len(self._sessions) >= MOST:
             raise FullError
 
     async def close(self) -> None:

@@ -1,7 +1,6 @@
 """Settings of the server, and the files below its folders."""
 
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,6 @@ from pipeline_src.errors import ZugwerkError
 
 HOST, PORT = "127.0.0.1", 4210  # Default address. Prefect and the reports use the ports 4200 and 4201.
 FOLDER = Path("artifacts")  # Default folder that pages may read
-RECENT_NS = 2_000_000_000  # Nanoseconds after a change within which a folder may change again without a new time stamp
-_READ: dict[Path, tuple[int, list[Path], list[Path]]] = {}  # By folder: time of its last change, its folders, its files
 
 
 @dataclass(frozen=True)
@@ -41,11 +38,7 @@ class Settings:
 
 
 def open_folders(given: list[Path]) -> tuple[Path, ...]:
-    """Return the given folders, or `FOLDER` if none is given and it exists.
-
-    Raises:
-        ZugwerkError: a path is not a folder.
-    """
+    """Return the given folders, or `FOLDER` if none is given and it exists (`ZugwerkError`: a path is not a folder)."""
     for folder in given:
         if not folder.is_dir():
             raise ZugwerkError(f"--folder {folder}: no such folder")
@@ -54,33 +47,7 @@ def open_folders(given: list[Path]) -> tuple[Path, ...]:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield all files below a folder by name, a folder's files before those of its folders. Links are not followed.
-
-    A folder is read again only if it has changed. A file that is overwritten in place does not change its folder, nor
-    the list.
-    """
-    try:
-        changed = folder.stat().st_mtime_ns
-        known = _READ.get(folder)
-        if known is None or known[0] != changed:
-            known = (changed, *_entries(folder))
-            if time.time_ns() - changed > RECENT_NS:
-                _READ[folder] = known
-    except OSError:  # not there, any more
-        _READ.pop(folder, None)
-        return
-    _, folders, found = known
-    yield from found
-    for one in folders:
-        yield from files_below(one)
-
-
-def _entries(folder: Path) -> tuple[list[Path], list[Path]]:
-    folders, found = [], []
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda one: one.name):
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(folder / entry.name)
-            elif entry.is_file():
-                found.append(folder / entry.name)
-    return folders, found
+    """Yield all files below a folder by name, a folder's files before those of its folders. Links are not followed."""
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(parent, name)).is_file())

@@ -188,8 +188,7 @@ class _Growing:
 def read_text(place: Place, text: str) -> Place:
     """Return the position that a text describes: a FEN, or moves from the start position of ``place``.
 
-    Raises:
-        ZugwerkError: the text is neither; the message has the reason for its likely format.
+    A `ZugwerkError`, if it is neither, has the reason for its likely format.
     """
     words = text.split()
     if not words:
@@ -197,19 +196,13 @@ def read_text(place: Place, text: str) -> Place:
     if len(words) > 1 and words[1] in ("b", "w") and "/" in words[0] and "-" not in words[0]:
         get_game(place.game).from_fen(" ".join(words))
         return place.model_copy(update={"fen": " ".join(words), "moves": ()})
-    moves = tuple(_moves(_NUMBERED.sub(" ", text.lower())))
-    return place.model_copy(update={"moves": moves})
-
-
-def _moves(text: str) -> Sequence[str]:
-    words = text.replace(",", " ").replace(";", " ").split()
-    found = list[str]()
-    for word in words:
+    moves = list[str]()
+    for word in re.split(r"[\s,;]+", _NUMBERED.sub(" ", text.lower())):
         parts = _TURN.findall(word)
         if "".join(parts) != word:
             raise ZugwerkError(f"{shown(word)} is no move; expected moves such as h8 i9 or d1-d7/g7, or a FEN")
-        found += parts
-    return found
+        moves += parts
+    return place.model_copy(update={"moves": tuple(moves)})
 
 
 # Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats.
@@ -223,11 +216,7 @@ def formats(game: str, start: Any) -> tuple[str, ...]:
 
 
 def written(tree: Tree, suffix: str) -> str:
-    """Return a tree as the text of a file.
-
-    Raises:
-        ZugwerkError: a move is illegal, or the format cannot hold the start position.
-    """
+    """Return a tree as a file's text (`ZugwerkError`: an illegal move, or a start that the format cannot hold)."""
     start, nodes = drawn(tree)
     if suffix not in formats(tree.place.game, start):
         raise ZugwerkError(f".{suffix} cannot hold this start position; export it as .sgf")
@@ -238,11 +227,7 @@ def written(tree: Tree, suffix: str) -> str:
 
 
 def saved(game: Game, suffix: str, names: tuple[str, str], winner: Any, resigned: bool) -> bytes:
-    """Return a game that was played as the bytes of a file.
-
-    Raises:
-        ZugwerkError: the game cannot be saved in this format.
-    """
+    """Return a game that was played as a file's bytes (`ZugwerkError`: the format cannot hold it)."""
     if suffix not in game.formats:
         raise ZugwerkError(f".{suffix[:20]}: this game can be saved as {', '.join(game.formats)}")
     place, (first, second) = game.place.model_copy(update={"moves": tuple(game.moves)}), (name[:200] for name in names)
@@ -256,30 +241,31 @@ def saved(game: Game, suffix: str, names: tuple[str, str], winner: Any, resigned
 
 
 def record_at(place: Place) -> GameRecord:
-    """Return the moves of a place as a record without names, whose variant is the text of the start position.
-
-    Raises:
-        ZugwerkError: the start position is malformed, or a move is illegal.
-    """
+    """Return a place's moves as a record without names; its variant is the start's FEN (`ZugwerkError`: see `step`)."""
     rules, start = began(place)
     height, width = start.board.shape
     actions, _ = played(rules, start, place.moves)
     return GameRecord(place.game, 0, "file", rules.to_fen(start), height, width, actions, None)
 
 
-def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
-    """Return the main line."""
-    game, (height, width) = tree.place.game, start.board.shape
-    rules, actions, at, state = get_game(game), list[int](), 0, start
+def main_line(nodes: Sequence[TreeNode]) -> list[str]:
+    """Return the moves of a tree's main line."""
+    found, at = list[str](), 0
     for number, node in enumerate(nodes, 1):
         if node.parent == at:
-            actions.append(rules.parse_move(node.move, height, width))
-            state, at = rules.play(state, actions[-1]), number
+            found.append(node.move)
+            at = number
+    return found
+
+
+def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
+    game, (height, width) = tree.place.game, start.board.shape
+    actions, state = played(rules := get_game(game), start, main_line(nodes))
     named = {"gomoku": format_variant, "amazons": _start_name}
     variant = named[game](start) if game in named else tree.place.variant
     winner = rules.winner(state) or tree.winner
     return GameRecord(
-        game, 1, "file", variant, height, width, tuple(actions), winner, tree.resigned,
+        game, 1, "file", variant, height, width, actions, winner, tree.resigned,
         tree.first_name, tree.second_name, event=tree.event,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ Tests that need no browser ask for `client`, the application within this process
 """
 
 import asyncio
-import os
+import contextlib
 import re
 import subprocess
 import sys
@@ -12,12 +12,14 @@ import time
 import urllib.request
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from bench.pictures import CHROMIUM, chromium
 from pipeline_src.web.app import Guard, create_app
-from pipeline_src.web.settings import RECENT_NS, Settings
+from pipeline_src.web.engine import Engines
+from pipeline_src.web.settings import Settings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it would rather have httpx2
@@ -65,11 +67,16 @@ def client(application):
     wait(lambda: games.engines._free == 2)
 
 
+def serving(folder, **pipes):
+    """A server in a process of its own."""
+    command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0", "--folder", folder]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **pipes)
+
+
 @pytest.fixture(scope="session")
 def server(web_folder):
-    """Address of a server in a process of its own."""
-    command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0", "--folder", web_folder]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    """Its address."""
+    with serving(web_folder) as process:
         try:
             line = process.stdout.readline()
             assert line.startswith("ready: http"), line
@@ -94,7 +101,7 @@ def browser():
 def open_page(browser, server):
     """Opens a page, ``open_page("#/play")``; at the end of the test none may have complained or asked elsewhere.
 
-    ``page.expected`` lists words of complaints that the test provokes.
+    ``page.expected`` lists words of complaints that the test provokes; `fine`, `push`, `see` and `touch` are methods.
     """
     contexts, complaints, pages = [], [], []
 
@@ -104,6 +111,8 @@ def open_page(browser, server):
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.expected = []
+        for own in (fine, push, see, touch):
+            setattr(page, own.__name__, partial(own, page))
         pages.append(page)
         page.on("console", lambda m: m.type in ("error", "warning") and complaints.append((page, m.text)))
         page.on("pageerror", lambda e: complaints.append((page, str(e))))
@@ -119,9 +128,15 @@ def open_page(browser, server):
 
 
 @pytest.fixture
-def page(open_page):
-    """The first page, 1300 wide."""
-    return open_page()
+def begin_game(open_page):
+    """Opens a page, in which a game has begun."""
+
+    def begun(window=WIDE, **setup):
+        page = open_page("", window)
+        set_up(page, **setup)
+        return page
+
+    return begun
 
 
 def ask(client, path, status=200, **query):
@@ -129,6 +144,23 @@ def ask(client, path, status=200, **query):
     answer = client.get(f"/api/{path}", params=query)
     assert answer.status_code == status, answer.text
     return answer.json()
+
+
+def post(client, path, body, status=200):
+    """The JSON of ``POST /api/PATH``, whose status is tested."""
+    answer = client.post(f"/api/{path}", json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+@contextlib.asynccontextmanager
+async def pool(count=1):
+    """Processes that end with the block."""
+    engines = Engines(count)
+    try:
+        yield engines
+    finally:
+        await engines.close()
 
 
 def wait(until, seconds=60):
@@ -161,24 +193,39 @@ def violations(page):
     return [f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]
 
 
+def fine(page, size=None):
+    """Nothing is inaccessible, and nothing is wider than the window, in the end in one of ``size``."""
+    assert violations(page) == []
+    if size:
+        page.set_viewport_size(size)
+    assert fits(page)
+
+
+def push(page, *names):
+    """Click on these buttons, one after the other."""
+    for name in names:
+        page.get_by_role("button", name=name).click()
+
+
+def touch(page, *cells):
+    for cell in cells:
+        page.locator(f"[data-cell={cell}]").click()
+
+
+def see(page, *texts):
+    """Wait until the page shows these texts."""
+    for text in texts:
+        page.get_by_text(text).first.wait_for()
+
+
 def alive(server):
     """Whether the server still answers."""
     with urllib.request.urlopen(f"{server}/", timeout=60) as answer:
         return answer.status == 200
 
 
-def age(folder):
-    """As if nothing in it was changed lately."""
-    old = time.time_ns() - 10 * RECENT_NS
-    for path in (folder, *folder.rglob("*")):
-        if path.is_dir():
-            os.utime(path, ns=(old, old))
-
-
 def begin(client, place, first="person", second="person", **more):
-    answer = client.post("/api/play/games", json={"place": place, "first": first, "second": second, **more})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["id"]
+    return post(client, "play/games", {"place": place, "first": first, "second": second, **more}, 201)["id"]
 
 
 def joined(client, name):
@@ -194,14 +241,21 @@ def until(wire, kind, wanted=lambda _: True):
     raise AssertionError(kind)
 
 
+def act(wire, do, kind="game", **more):
+    """What the server answers to an action: the game, or a problem's text."""
+    wire.send_json({"do": do, **more})
+    found = until(wire, kind)
+    return found["text"] if kind == "problem" else found
+
+
 def move(wire, text, **more):
-    wire.send_json({"do": "move", "move": text, **more})
-    return until(wire, "game")
+    return act(wire, "move", move=text, **more)
 
 
-def set_up(page, **setup):
-    """Make the page offer a game, and begin it."""
-    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, setup])
+def set_up(page, player=None, **setup):
+    """Make the page offer a game of people or against a player, and begin it."""
+    mode = {"mode": "player", f"player {setup['game']}": player} if player else {"mode": "people"}
+    page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, mode | setup])
     page.reload()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")

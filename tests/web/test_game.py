@@ -10,7 +10,7 @@ from pipeline_src.games.gomoku import SIDE
 from pipeline_src.web.game import forbidden_cells, squares_of, winning_line
 from pipeline_src.web.session import Opening
 from tests.games import gomoku_reference
-from tests.web.conftest import SIX, begin, joined, move, until
+from tests.web.conftest import SIX, act, begin, joined, move, post, until
 
 NINE = {"game": "gomoku", "size": 9, "variant": "freestyle"}
 FAST = "alphabeta:depth=1,width=4"
@@ -18,11 +18,6 @@ FAST = "alphabeta:depth=1,width=4"
 
 def started(client, opening, first="person", second="person", **more):
     return joined(client, begin(client, NINE, first, second, opening=opening, **more))
-
-
-def act(wire, do, **more):
-    wire.send_json({"do": do, **more})
-    return until(wire, "game")
 
 
 def three_stones(wire):
@@ -54,8 +49,7 @@ def test_colours_of_the_players(kind, choices, seats):
 
 
 def refused(wire, do, **more):
-    wire.send_json({"do": do, **more})
-    text = until(wire, "problem")["text"]
+    text = act(wire, do, "problem", **more)
     until(wire, "game")
     return text
 
@@ -121,17 +115,12 @@ def test_level_stones_begin_a_game(client):
 
 @pytest.mark.parametrize("place", [NINE | {"moves": ["e5"]}, SIX])
 def test_an_opening_is_for_the_empty_board_of_gomoku(client, place):
-    answer = client.post("/api/play/games", json={"place": place, "opening": "swap2"})
-    assert (answer.status_code, answer.json()["error"]) == (400, "the opening swap2 is for Gomoku from the empty board")
+    refused = post(client, "play/games", {"place": place, "opening": "swap2"}, 400)
+    assert refused == {"error": "the opening swap2 is for Gomoku from the empty board"}
 
 
 SETTLED = "2*3/2*3/2*3/2*3/2*3/Q1*2q w"
 """White has 11 squares on the left, Black 17 on the right."""
-
-
-def cells_of(state):
-    height, width = state.board.shape
-    return {(r, c): ".xo"[state.board[r, c]] for r in range(height) for c in range(width)}
 
 
 def placed(ranks, variant, side):
@@ -169,7 +158,8 @@ def test_forbidden_points_have_the_reason_of_the_slow_rules(seed):
     for _ in range(60):
         state = gomoku.initial_state(11, "renju")
         state.board[:] = rng.choice([0, 1, 2], state.board.shape, p=[0.62, 0.3, 0.08])
-        cells, marked = cells_of(state), forbidden_cells(state)
+        cells = {at: ".xo"[stone] for at, stone in np.ndenumerate(state.board)}
+        marked = forbidden_cells(state)
         for at in np.argwhere(state.board == 0).tolist():
             at, why = tuple(at), None
             if gomoku_reference.forbidden(cells, at):
@@ -187,7 +177,7 @@ def test_only_black_in_renju_has_forbidden_points(client):
 
     def ask(fen, *moves):
         place = {"game": "gomoku", "size": 9, "variant": "", "fen": fen, "moves": moves}
-        return client.post("/api/play/board", json=place).json()
+        return post(client, "play/board", place)
 
     assert ask(f"{fen} renju")["forbidden"] == {"e5": "two threes"}
     assert "e5" not in ask(f"{fen} renju")["cells"]
@@ -196,20 +186,18 @@ def test_only_black_in_renju_has_forbidden_points(client):
 
 
 def test_the_squares_of_each_side(client):
-    found = client.post("/api/play/territory", json=SIX | {"fen": SETTLED}).json()
-    assert sorted(found["first"]["settled"]) == sorted(
-        f"{a}{r}" for a in "ab" for r in range(1, 7) if (a, r) != ("a", 1)
-    )
+    found = post(client, "play/territory", SIX | {"fen": SETTLED})
+    assert {*found["first"]["settled"]} == {f"{a}{r}" for a in "ab" for r in range(1, 7)} - {"a1"}
     assert (len(found["second"]["settled"]), found["second"]["nearer"]) == (17, [])
     assert found["counted"] == {"winner": "second", "spare": 6}
-    found = client.post("/api/play/territory", json=SIX | {"fen": SETTLED.replace("2*3", "6", 1)}).json()
+    found = post(client, "play/territory", SIX | {"fen": SETTLED.replace("2*3", "6", 1)})
     assert (found["counted"], found["first"]["settled"], found["second"]["settled"]) == (None, [], [])
     assert {"a1", "f1"}.isdisjoint(nearer := [*found["first"]["nearer"], *found["second"]["nearer"]])
     assert "a2" in found["first"]["nearer"]
     assert "f2" in found["second"]["nearer"]
     assert len(set(nearer)) == len(nearer)
-    refused = client.post("/api/play/territory", json=SIX | {"game": "gomoku", "variant": "freestyle"})
-    assert (refused.status_code, "for the Amazons" in refused.json()["error"]) == (400, True)
+    other = SIX | {"game": "gomoku", "variant": "freestyle"}
+    assert "for the Amazons" in post(client, "play/territory", other, 400)["error"]
 
 
 @pytest.mark.parametrize(
@@ -232,21 +220,15 @@ def test_agreed_game_ends_and_undo_resumes_it(client):
     with joined(client, name) as wire:
         game = until(wire, "game")
         assert (game["ended"], game["counted"]) == (None, {"winner": "second", "spare": 6})
-        wire.send_json({"do": "agree"})
-        game = until(wire, "game")
+        game = act(wire, "agree")
         assert (game["ended"], game["board"]["winner"], game["counted"]) == ("agreed", "second", None)
-        wire.send_json({"do": "agree"})
-        assert "not settled" in until(wire, "problem")["text"]
+        assert "not settled" in act(wire, "agree", "problem")
         wire.send_json({"do": "undo"})
         assert until(wire, "game", lambda one: one["ended"] is None)["persons_turn"]
         assert move(wire, "a1-b2/a1")["counted"] == {"winner": "second", "spare": 6}
         wire.send_json({"do": "agree"})
         until(wire, "game", lambda one: one["ended"] == "agreed")
     assert "RE[B+]" in client.get(f"/api/play/games/{name}/record.sgf").text
-
-
-def test_a_game_that_is_open_cannot_be_agreed(client):
     with joined(client, begin(client, SIX)) as wire:
         assert until(wire, "game")["counted"] is None
-        wire.send_json({"do": "agree"})
-        assert until(wire, "problem")["text"] == "the result is not settled yet; play on"
+        assert "not settled" in act(wire, "agree", "problem")

@@ -10,7 +10,7 @@ from pipeline_src.systems.joseki.recommend import SharedCodes, state_window
 from pipeline_src.web import go
 from tests.systems.joseki.games import at, random_record, record
 from tests.systems.joseki.test_library import built
-from tests.web.conftest import PHONE, ask, fits, violations, wait
+from tests.web.conftest import PHONE, ask, post, wait
 
 GAMES = [
     record([at(4, 4, 1), at(4, 4, 2), at(3, 6, 1)], 1),
@@ -59,16 +59,14 @@ def place(*moves, **more):
 
 
 def read_all(client):
-    assert client.post("/api/go/read").status_code == 200
+    post(client, "go/read", None)
     wait(lambda: ask(client, "go/folders")["folders"][0]["state"] != "reading")
     (folder,) = ask(client, "go/folders")["folders"]
     return folder
 
 
 def find(client, status=200, **query):
-    answer = client.post("/api/go/find", json=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
+    return post(client, "go/find", query, status)
 
 
 def of_records(found):
@@ -111,7 +109,7 @@ def test_joseki_of_a_start_with_handicap_stones(client, records, web_folder):
     replay = ask(client, "analyse/game", source=f"file:{records}/handicap.sgf", number=1)
 
     def corners(**query):
-        return client.post("/api/joseki/position", json=query | {"library": "other"}).json()
+        return post(client, "joseki/position", query | {"library": "other"})
 
     try:
         answer = corners(place=replay["place"] | {"moves": ["D16"]})
@@ -232,54 +230,50 @@ def test_the_page_searches_a_record_by_keyboard(open_page, records):
     found.get_by_role("button", name="cid \u2013 dan, move 4, White won").wait_for()
     page.get_by_role("button", name="Play F17 F3, Black").focus()
     page.keyboard.press("Enter")
-    page.get_by_text("Move 5 of 5").wait_for()
+    page.see("Move 5 of 5")
     found.get_by_role("button", name="ann \u2013 bob, move 5, Black won").wait_for()
     page.get_by_label("Find", exact=True).select_option(label="the top right corner")
     found.get_by_role("button", name="ann \u2013 bob, move 1, Black won").first.wait_for()
-    assert violations(page) == []
-    page.set_viewport_size(PHONE)
-    assert fits(page)
+    page.fine(PHONE)
     found.get_by_role("button", name="cid \u2013 dan, move 2, White won").first.click()
-    page.get_by_text("Move 2 of 5").wait_for()
+    page.see("Move 2 of 5")
     assert "b.sgf" in page.url
 
 
 def test_the_page_by_mouse_and_keyboard(open_page, library):
     page = open_page("#/joseki?moves=D16,Q4")
-    page.get_by_role("button", name="Play F17 C14, top left").click()
-    page.get_by_text("White to play, move 4").wait_for()
+    page.push("Play F17 C14, top left")
+    page.see("White to play, move 4")
     assert "moves=D16%2CQ4%2CF17" in page.url
     cell = page.locator('[data-cell="Q16"]')
     cell.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.get_by_text("Black to play, move 5").wait_for()
+    page.see("Black to play, move 5")
     assert page.locator('[data-cell="Q15"]').get_attribute("aria-label") == "Q15, white stone, last move"
-    page.get_by_role("button", name="One move back").click()
-    page.get_by_text("White to play, move 4").wait_for()
+    page.push("One move back")
+    page.see("White to play, move 4")
     page.get_by_label("the bottom right corner").check()
     page.get_by_role("heading", name="The bottom right corner").wait_for()
     page.get_by_text("Patterns of this library that share a code").click()
-    page.get_by_text("a number that another pattern has too").wait_for()
-    assert violations(page) == []
-    page.set_viewport_size(PHONE)
-    assert fits(page)
+    page.see("a number that another pattern has too")
+    page.fine(PHONE)
 
 
 def test_the_page_opens_a_game_and_follows_it(open_page, library):
     page = open_page("#/joseki?moves=D16,Q4", PHONE)
     page.get_by_role("button", name="Open game 2 at move 2").first.click()
-    page.get_by_text("Next: R14").wait_for()
-    page.get_by_role("button", name="One move on").click()
-    page.get_by_text("White to play, move 4").wait_for()
-    page.get_by_role("button", name="Close").click()
+    page.see("Next: R14")
+    page.push("One move on")
+    page.see("White to play, move 4")
+    page.push("Close")
     page.expected = ["400"]
     page.evaluate("location.hash = '#/joseki?moves=A1,A1'")
-    page.get_by_text("move 2, A1, is not legal here").wait_for()
+    page.see("move 2, A1, is not legal here")
 
 
 def test_without_a_library_the_page_says_how_to_make_one(open_page, server):
     page = open_page()
     page.route("**/api/joseki/libraries", lambda route: route.fulfill(json={"libraries": [], "problems": []}))
     page.evaluate("location.hash = '#/joseki'")
-    page.get_by_text("dvc repro joseki_build").wait_for()
+    page.see("dvc repro joseki_build")

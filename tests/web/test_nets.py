@@ -15,9 +15,9 @@ from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 from pipeline_src.web import nets as routes
 from pipeline_src.web.app import create_app
-from pipeline_src.web.calls import board_of
+from pipeline_src.web.child import board_of
 from pipeline_src.web.settings import Settings
-from tests.web.conftest import BASE, PHONE, TestClient, age, ask, fits, run, violations, wait
+from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, run, wait
 
 
 @pytest.fixture(scope="session")
@@ -139,7 +139,6 @@ def test_link_to_a_missing_net_is_left_out(client, nets, tmp_path):
     net.touch()
     link.parent.mkdir()
     link.symlink_to(net)
-    age(link.parent)
     assert f"file:{link}" in {one["model"] for one in ask(client, "nets/models")["models"]}
     net.unlink()
     assert f"file:{link}" not in {one["model"] for one in ask(client, "nets/models")["models"]}
@@ -154,30 +153,27 @@ def test_the_page_by_mouse_and_keyboard(open_page, nets):
     page.locator(".nets-boards table").nth(1).wait_for()
     cell = page.locator('section:first-child [data-cell="c3"]')
     cell.click()
-    page.get_by_text("White to move, move 2").wait_for()
+    page.see("White to move, move 2")
     cell.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.get_by_text("Black to move, move 3").wait_for()
-    page.get_by_role("button", name="One move back").click()
-    page.get_by_text("White to move, move 2").wait_for()
+    page.see("Black to move, move 3")
+    page.push("One move back")
+    page.see("White to move, move 2")
     page.get_by_label("visits of the search").check()
     page.locator(".nets-boards table").nth(1).wait_for()
-    assert violations(page) == []
-    page.set_viewport_size(PHONE)
-    assert fits(page)
+    page.fine(PHONE)
 
 
 def test_the_page_shows_the_parts_of_a_turn(open_page, nets):
     page = open_page(f"#/nets?model=file:{nets}/amazons/residual/nets.pt", PHONE)
     page.get_by_role("cell", name="-").first.wait_for()
-    page.locator('[data-cell="d1"]').click()
-    page.locator('[data-cell="d7"]').click()
-    page.get_by_text("The arrow after d1-d7.").wait_for()
-    page.locator('[data-cell="g7"]').click()
-    page.get_by_text("Black to move, move 2").wait_for()
+    page.touch("d1", "d7")
+    page.see("The arrow after d1-d7.")
+    page.touch("g7")
+    page.see("Black to move, move 2")
     page.get_by_label("queen\u2019s reach").check()
-    page.get_by_text("squares sooner").wait_for()
+    page.see("squares sooner")
     assert fits(page)
 
 
@@ -185,4 +181,4 @@ def test_page_reports_a_damaged_net(open_page, nets):
     page = open_page()
     page.expected = ["400"]
     page.evaluate(f"location.hash = '#/nets?model=file:{nets}/gomoku/03/best.pt'")
-    page.get_by_text("damaged, or not a model of self-play").wait_for()
+    page.see("damaged, or not a model of self-play")

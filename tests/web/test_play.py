@@ -1,7 +1,6 @@
 """The routes of the page Play and the WebSocket of a game, without a browser."""
 
 import contextlib
-import json
 import math
 import os
 import signal
@@ -23,7 +22,7 @@ from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.records import read_games
 from pipeline_src.web.settings import Settings
 from tests.layout.imports import ROOT
-from tests.web.conftest import BASE, SIX, THREE, TestClient, ask, begin, joined, move, until, wait
+from tests.web.conftest import BASE, SIX, THREE, TestClient, act, ask, begin, joined, move, post, until, wait
 
 LONG, SOON_S = 600_000, 60.0
 """Milliseconds of a search that has to be ended, and seconds until it is."""
@@ -41,7 +40,7 @@ def test_games_list_their_choices():
         assert {size for one in offered for size in one.sizes} >= set(game.SIZES)
 
 
-def test_choices_list_players_and_models_below_the_folder(client, web_folder):
+def test_choices_list_players_levels_and_models_below_the_folder(client, web_folder):
     path = web_folder / "models" / "gomoku" / "7" / "best.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -51,10 +50,6 @@ def test_choices_list_players_and_models_below_the_folder(client, web_folder):
     assert not names & {"brain", "uci", "level"}
     assert str(path) in games["gomoku"]["models"]
     assert str(path) not in games["amazons"]["models"]
-
-
-def test_choices_list_the_levels_of_each_board(client):
-    games = {one["game"]: one for one in ask(client, "play/choices")["games"]}
     for game, about in games.items():
         found = {(one["size"], one["variant"]): one["levels"] for one in about["ladders"]}
         assert list(found) == [(one.size, one.variant) for one in ladders(game)]
@@ -85,30 +80,27 @@ def test_level_plays_and_its_value_has_players_unit(client):
 def test_a_move_is_judged_before_it_is_played(client):
     place = {"game": "gomoku", "size": 9, "variant": "freestyle", "moves": ["e3", "b8", "e4", "c8", "e5", "d8"]}
 
-    def judged(move, **more):
-        return client.post("/api/play/judge", json={"place": place | more, "move": move})
+    def judged(move, status=200, **more):
+        return post(client, "play/judge", {"place": place | more, "move": move}, status)
 
-    blunder = judged("i1").json()
+    blunder = judged("i1")
     assert blunder["lost"] > 0.9, "Black has an open three and passes, and White has one too"
     assert blunder["win_rates"][0] - blunder["win_rates"][1] == pytest.approx(blunder["lost"])
     assert blunder["line"][0] in ("e2", "e6")
-    assert judged(blunder["line"][0]).json()["lost"] == 0
-    for_white = judged("i1", moves=[*place["moves"][:5], "i9", "i8"]).json()
+    assert judged(blunder["line"][0])["lost"] == 0
+    for_white = judged("i1", moves=[*place["moves"][:5], "i9", "i8"])
     assert for_white["lost"] >= 0
     assert for_white["win_rates"][0] > 0.9, "of the side that moves first, whoever is to move"
-    refused = judged("e3")
-    assert refused.status_code == 400
-    assert "move 7, e3, is not legal here" in refused.text
+    assert "move 7, e3, is not legal here" in judged("e3", 400)["error"]
 
 
 def test_long_lines_have_hints_judgements_and_analysts(client):
     place = {"game": "gomoku", "size": 9, "variant": "freestyle-6", "moves": ["e5", "a1", "e6"]}
-    judged = client.post("/api/play/judge", json={"place": place, "move": "a2"})
-    assert judged.status_code == 200
+    post(client, "play/judge", {"place": place, "move": "a2"})
     assert hinting("gomoku", "freestyle-5") == hinting("gomoku", "") == "engine:movetime=1000"
     assert hinting("gomoku", "9/9 w renju-6") == hinting("gomoku", "exact-12") == "alphabeta:movetime=1000"
     tree = {"place": place | {"moves": []}, "nodes": []}
-    assert "engine" not in client.post("/api/analyse/tree", json=tree).json()["analysts"]
+    assert "engine" not in post(client, "analyse/tree", tree)["analysts"]
 
 
 def test_two_people_finish_and_save_a_game(client, tmp_path):
@@ -119,8 +111,7 @@ def test_two_people_finish_and_save_a_game(client, tmp_path):
         for k, text in enumerate(["a1", "a5", "b1", "b5", "c1"]):
             game = move(wire, text, ply=k)
         assert (game["ended"], game["board"]["winner"], game["board"]["cells"]) == ("board", "first", [])
-        wire.send_json({"do": "move", "move": "e5"})
-        assert "the game is over" in until(wire, "problem")["text"]
+        assert "the game is over" in act(wire, "move", "problem", move="e5")
     psq = client.get(f"/api/play/games/{name}/record.psq")
     assert psq.text.splitlines()[:2] == ["Piskvorky 5x5, 1:1, 0", "1,5,0"]
     path = tmp_path / "game.parquet"
@@ -147,8 +138,7 @@ def test_amazons_game_is_saved_in_the_sites_format(client):
     name = begin(client, {"game": "amazons", "size": 10, "variant": "standard", "moves": ["d1-d7/g7"]})
     with joined(client, name) as wire:
         until(wire, "game")
-        wire.send_json({"do": "resign"})
-        game = until(wire, "game")
+        game = act(wire, "resign")
         assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
@@ -164,7 +154,7 @@ def test_short_cross_game_is_not_saved_without_its_start(client):
 
 
 def test_the_legal_turns_come_as_a_tree(client):
-    board = client.post("/api/play/board", json=SIX).json()
+    board = post(client, "play/board", SIX)
     flat = [f"{a}-{b}/{c}" for a, below in board["turns"].items() for b, arrows in below.items() for c in arrows]
     state = amazons.initial_state(6)
     assert sorted(flat) == sorted(amazons.format_move(int(a), 6, 6) for a in amazons.legal_actions(state))
@@ -184,16 +174,14 @@ def test_the_legal_turns_come_as_a_tree(client):
     ],
 )
 def test_bad_place_is_refused_with_a_reason(client, place, said):
-    for answer in (client.post("/api/play/board", json=place), client.post("/api/play/games", json={"place": place})):
-        assert answer.status_code == 400
-        assert said in answer.json()["error"]
+    for path, body in (("play/board", place), ("play/games", {"place": place})):
+        assert said in post(client, path, body, 400)["error"]
 
 
-@pytest.mark.parametrize("body", ["", "{", "[]", '{"place": 3}', '{"place": {"game": "gomoku"}}', '{"x": NaN}'])
-def test_bad_message_is_refused_with_a_reason(client, body):
-    answer = client.post("/api/play/games", content=body, headers={"content-type": "application/json"})
-    assert answer.status_code == 422
-    assert answer.json()["error"]
+def test_bad_message_is_refused_with_a_reason(client):
+    for body in ("", "{", "[]", '{"place": 3}', '{"place": {"game": "gomoku"}}', '{"x": NaN}'):
+        answer = client.post("/api/play/games", content=body, headers={"content-type": "application/json"})
+        assert (answer.status_code, bool(answer.json()["error"])) == (422, True), body
 
 
 @pytest.mark.parametrize(
@@ -210,13 +198,10 @@ def test_bad_message_is_refused_with_a_reason(client, body):
     ],
 )
 def test_players_that_pages_may_not_ask_for(client, player, said):
-    answer = client.post("/api/play/games", json={"place": SIX, "first": player})
-    assert answer.status_code in (400, 422)
-    assert said in answer.json()["error"]
+    assert said in post(client, "play/games", {"place": SIX, "first": player}, 400 if player else 422)["error"]
     with joined(client, begin(client, SIX)) as wire:
         until(wire, "game")
-        wire.send_json({"do": "hint", "player": player})
-        until(wire, "problem")
+        act(wire, "hint", "problem", player=player)
 
 
 def test_a_person_against_a_player_undo_and_pause(client):
@@ -226,16 +211,13 @@ def test_a_person_against_a_player_undo_and_pause(client):
         assert not move(wire, "c3")["persons_turn"]
         game = until(wire, "game", lambda one: one["persons_turn"])
         assert len(game["board"]["moves"]) == 2
-        wire.send_json({"do": "undo"})
-        assert until(wire, "game")["board"]["moves"] == []
-        wire.send_json({"do": "undo"})
-        assert "no move of a person" in until(wire, "problem")["text"]
+        assert act(wire, "undo")["board"]["moves"] == []
+        assert "no move of a person" in act(wire, "undo", "problem")
     with joined(client, name) as wire:  # another tab, or the same one after a reload
         assert until(wire, "game")["persons_turn"]
         assert move(wire, "a1", ply=0)["board"]["moves"] == ["a1"]
         until(wire, "game", lambda one: one["persons_turn"])
-        wire.send_json({"do": "move", "move": "b1", "ply": 0})
-        assert "moved on" in until(wire, "problem")["text"]
+        assert "moved on" in act(wire, "move", "problem", move="b1", ply=0)
 
 
 def test_two_players_play_while_a_page_watches(client):
@@ -243,8 +225,7 @@ def test_two_players_play_while_a_page_watches(client):
         until(wire, "game", lambda one: len(one["board"]["moves"]) >= 3)
         wire.send_json({"do": "pause"})
         game = until(wire, "game", lambda one: one["paused"])
-        wire.send_json({"do": "undo"})
-        assert len(until(wire, "game")["board"]["moves"]) == len(game["board"]["moves"]) - 1
+        assert len(act(wire, "undo")["board"]["moves"]) == len(game["board"]["moves"]) - 1
         wire.send_json({"do": "go"})
         until(wire, "game", lambda one: len(one["board"]["moves"]) > len(game["board"]["moves"]))
 
@@ -256,10 +237,8 @@ def free(client):
 def test_thoughts_arrive_and_a_closed_tab_ends_the_search(client):
     name = begin(client, SIX, f"alphabeta:movetime={LONG}")
     with joined(client, name) as wire:
-        thought = until(wire, "thought", lambda one: one["thought"])
-        assert thought["thought"]["nodes"] > 0
-        assert 0 <= thought["thought"]["win_rate"] <= 1
-        assert thought["thought"]["unit"] == "squares"
+        thought = until(wire, "thought", lambda one: one["thought"])["thought"]
+        assert (thought["nodes"] > 0, 0 <= thought["win_rate"] <= 1, thought["unit"]) == (True, True, "squares")
         assert free(client) == 1
     wait(lambda: free(client) == 2, SOON_S)
     with joined(client, name) as wire:
@@ -267,7 +246,7 @@ def test_thoughts_arrive_and_a_closed_tab_ends_the_search(client):
         asked = time.monotonic()
         wire.send_json({"do": "stop"})
         until(wire, "game", lambda one: one["board"]["moves"])
-        assert time.monotonic() - asked < SOON_S
+    assert time.monotonic() - asked < SOON_S
 
 
 def test_a_hint_is_shown_and_changes_nothing(client):
@@ -285,8 +264,7 @@ def test_killed_engine_is_reported_and_asked_again(client):
         (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
         os.kill(engine.process.pid, signal.SIGKILL)
         problem = until(wire, "problem")
-        assert problem["engine"]
-        assert "killed by SIGKILL" in problem["text"]
+        assert (problem["engine"], "killed by SIGKILL" in problem["text"]) == (True, True)
         assert not until(wire, "game")["thinking"]
         wire.send_json({"do": "go"})
         until(wire, "thought", lambda one: one["thought"])
@@ -298,10 +276,8 @@ def test_bad_model_is_reported_and_can_be_checked_before(client, web_folder):
     path.write_bytes(b"no model")
     with joined(client, begin(client, SIX, f"nets:{path}")) as wire:
         assert str(path) in until(wire, "problem", lambda one: one["engine"])["text"]
-    answer = client.post("/api/play/player", json={"game": "amazons", "player": f"nets:{path}"})
-    assert answer.status_code == 400
-    assert str(path) in answer.json()["error"]
-    assert client.post("/api/play/player", json={"game": "amazons", "player": "random"}).json() == {"only": None}
+    assert str(path) in post(client, "play/player", {"game": "amazons", "player": f"nets:{path}"}, 400)["error"]
+    assert post(client, "play/player", {"game": "amazons", "player": "random"}) == {"only": None}
 
 
 def test_player_waiting_for_a_process_is_notified(client):
@@ -326,8 +302,7 @@ def test_clock_runs_down_and_game_is_lost_on_time(client):
         assert game["clocks"]["left_ms"][0] == 1700
         game = until(wire, "game", lambda one: one["ended"])
         assert (game["ended"], game["board"]["winner"]) == ("time", "first")
-        wire.send_json({"do": "undo"})
-        game = until(wire, "game")
+        game = act(wire, "undo")
         assert (game["ended"], game["board"]["moves"]) == (None, ["a1"])  # the turn in which the time ran out
         assert game["clocks"]["left_ms"][0] == 1700
         assert game["clocks"]["left_ms"][1] > 0
@@ -356,20 +331,14 @@ def test_flood_of_messages_closes_only_its_tab(client):
         move(other, "a1")
 
 
-def test_binary_message_is_ignored_and_game_continues(client):
+def test_bad_message_is_reported_and_game_continues(client):
     with joined(client, begin(client, THREE)) as wire:
         until(wire, "game")
         wire.send_bytes(b'{"do": "pause"}')
         assert until(wire, "problem")["text"]
-        move(wire, "a1")
-
-
-@pytest.mark.parametrize("text", ["", "x", "[]", '{"do": "fly"}', '{"do": "move", "move": "' + "a" * 100 + '"}'])
-def test_bad_message_is_reported_and_game_continues(client, text):
-    with joined(client, begin(client, THREE)) as wire:
-        until(wire, "game")
-        wire.send_text(text)
-        assert until(wire, "problem")["text"]
+        for text in ("", "x", "[]", '{"do": "fly"}', '{"do": "move", "move": "' + "a" * 100 + '"}'):
+            wire.send_text(text)
+            assert until(wire, "problem")["text"]
         move(wire, "a1")
 
 
@@ -388,23 +357,15 @@ def test_missing_game_and_too_many_tabs(client):
 
 
 def test_number_of_games_is_bounded_and_oldest_goes(client, monkeypatch):
-    monkeypatch.setattr(client.app.app.state.games, "_most", 3)
+    assert session.MOST >= 100
+    monkeypatch.setattr(session, "MOST", 3)
     names = [begin(client, THREE) for _ in range(4)]
+    assert all(len(name) >= 12 for name in {*names}), "nobody can guess them"
     kept = [client.app.app.state.games.get(name) is not None for name in names]
     assert kept == [False, True, True, True]
     with joined(client, names[1]), joined(client, names[2]), joined(client, names[3]):
-        wait(lambda: all(client.app.app.state.games.get(name).watched for name in names[1:]))
-        answer = client.post("/api/play/games", json={"place": THREE})
-        assert answer.status_code == 503
-        assert "too many games" in answer.json()["error"]
-    assert session.MOST >= 100
-
-
-def test_a_name_cannot_be_guessed(client):
-    names = {begin(client, THREE) for _ in range(20)}
-    assert len(names) == 20
-    assert all(len(name) >= 12 for name in names)
-    assert json.dumps(sorted(names)).isascii()
+        wait(lambda: all(client.app.app.state.games.get(name).tabs for name in names[1:]))
+        assert "too many games" in post(client, "play/games", {"place": THREE}, 503)["error"]
 
 
 @pytest.mark.parametrize("games", [["gomoku"], pytest.param([*USUAL], marks=pytest.mark.slow)])

@@ -13,41 +13,37 @@ from tests.web.conftest import PHONE, SETUP, WIDE, alive, fits, middle, moves, p
 from tests.web.test_game import SETTLED
 
 
-def test_a_whole_game_of_gomoku_by_mouse(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
+def test_a_whole_game_of_gomoku_by_mouse(begin_game):
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3")
     put_stones(page, "a1", "a5", "b1", "b5", "c1")
-    page.get_by_text("Black has won.").first.wait_for()
+    page.see("Black has won.")
     assert page.locator(".thought-card").is_hidden(), "nobody thinks"
     assert moves(page) == ["a1", "a5", "b1", "b5", "c1"]
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save .psq").click()
     assert saved.value.path().read_text().startswith("Piskvorky 5x5")
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("Black to move.").wait_for()
+    page.push("Undo")
+    page.see("Black to move.")
     assert moves(page) == ["a1", "a5", "b1", "b5"]
 
 
-def test_a_game_that_is_over_is_analysed_with_one_click(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
+def test_a_game_that_is_over_is_analysed_with_one_click(begin_game):
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3")
     put_stones(page, "a1", "a5", "b1")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_text("Black has won.").first.wait_for()
+    page.push("Resign")
+    page.see("Black has won.")
     page.set_viewport_size(PHONE)
     link = page.get_by_role("link", name="Analyse this game")
     assert link.evaluate("(one) => one.scrollWidth <= one.clientWidth")
     link.click()
-    page.get_by_text("3 moves, Black won by resignation").wait_for()
-    page.get_by_text("4 of 4 positions").wait_for()
+    page.see("3 moves, Black won by resignation", "4 of 4 positions")
     page.reload()
-    page.get_by_text("3 moves, Black won by resignation").wait_for()
+    page.see("3 moves, Black won by resignation")
 
 
-def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
+def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(begin_game):
     """Tab to the board once, then arrows and Enter: the whole board in order, until somebody has won."""
-    page = open_page()
-    set_up(page, **{"game": "gomoku", "size": 5, "variant": "freestyle-3", "mode": "player", "player gomoku": "random"})
+    page = begin_game(game="gomoku", size=5, variant="freestyle-3", player="random")
     for _ in range(25):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.closest('.cell') !== null"):
@@ -64,9 +60,8 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
     assert len(moves(page)) >= 5
 
 
-def test_a_whole_game_of_the_amazons_by_mouse(open_page):
-    page = open_page()
-    set_up(page, **{"game": "amazons", "size": 6, "variant": "standard", "mode": "player", "player amazons": "random"})
+def test_a_whole_game_of_the_amazons_by_mouse(begin_game):
+    page = begin_game(game="amazons", size=6, variant="standard", player="random")
     for _ in range(40):
         turn(page).wait_for()
         if page.locator(".status.over").count():
@@ -80,16 +75,15 @@ def test_a_whole_game_of_the_amazons_by_mouse(open_page):
     assert len(moves(page)) >= 8
 
 
-def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(open_page):
-    page = open_page()
-    set_up(page, game="amazons", size=6, variant="standard", mode="people")
+def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(begin_game):
+    page = begin_game(game="amazons", size=6, variant="standard")
     page.locator("[data-cell=b1]").hover()
     page.mouse.down()
     page.locator("[data-cell=b3]").hover()
     page.mouse.up()
-    page.get_by_text("b1 to b3: choose the arrow's square").wait_for()
-    page.locator("[data-cell=b1]").click()
-    page.get_by_text("Black to move.").wait_for()
+    page.see("b1 to b3: choose the arrow's square")
+    page.touch("b1")
+    page.see("Black to move.")
     assert moves(page) == ["b1-b3/b1"]
     page.locator("[data-cell=a5]").focus()
     page.keyboard.press("Enter")
@@ -100,27 +94,27 @@ def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(open_page):
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    page.get_by_text("White to move.").wait_for()
+    page.see("White to move.")
     assert moves(page) == ["b1-b3/b1", "a5-c5/b5"]
     assert page.locator("[role=gridcell][aria-label='c5, black amazon, moved last']").count() == 1
 
 
 def test_reload_finds_the_game_and_link_shares_it(open_page):
     page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
-    page.locator("[data-cell=d4]").click()
-    page.get_by_text("White to move.").wait_for()
+    set_up(page, game="gomoku", size=7, variant="freestyle")
+    page.touch("d4")
+    page.see("White to move.")
     page.reload()
-    page.get_by_text("White to move.").wait_for()
+    page.see("White to move.")
     assert moves(page) == ["d4"]
     link = page.evaluate(
         "JSON.parse(Object.entries(localStorage).find(([k]) => k.startsWith('zugwerk.game.'))[1]).link"
     )
     other = open_page(link.split("/", 3)[3])
-    other.get_by_text("A shared position of Gomoku, after 1 moves.").wait_for()
+    other.see("A shared position of Gomoku, after 1 moves.")
     other.get_by_role("gridcell", name="d4, black stone, last move").wait_for()
     other.get_by_role("button", name="Play", exact=True).click()
-    other.get_by_text("White to move.").wait_for()
+    other.see("White to move.")
 
 
 def go_on_without_the_server(page):
@@ -130,15 +124,14 @@ def go_on_without_the_server(page):
             localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));
             localStorage.removeItem("zugwerk.play.setup"); location.hash = "#/play?id=gone"; }"""
     )
-    page.get_by_text("The server has no such game.").wait_for()
+    page.see("The server has no such game.")
     page.get_by_role("link", name="Go on from where it stood").click()
 
 
-def test_game_lost_by_the_server_resumes_from_the_page(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
-    page.locator("[data-cell=d4]").click()
-    page.get_by_text("White to move.").wait_for()
+def test_game_lost_by_the_server_resumes_from_the_page(begin_game):
+    page = begin_game(game="gomoku", size=7, variant="freestyle")
+    page.touch("d4")
+    page.see("White to move.")
     go_on_without_the_server(page)
     page.get_by_role("gridcell", name="d4, black stone, last move").wait_for()
 
@@ -146,10 +139,10 @@ def test_game_lost_by_the_server_resumes_from_the_page(open_page):
 def test_players_and_options_survive_a_lost_game(open_page):
     page = open_page()
     player = "alphabeta:movetime=50,width=3"
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="player", side=1, **{"player gomoku": player})
+    set_up(page, game="gomoku", size=7, variant="freestyle", side=1, player=player)
     turn(page).wait_for()
     go_on_without_the_server(page)
-    page.get_by_text("A shared position of Gomoku, after 1 moves.").wait_for()
+    page.see("A shared position of Gomoku, after 1 moves.")
     assert page.get_by_label("White (second)").is_checked()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")
@@ -159,17 +152,16 @@ def test_players_and_options_survive_a_lost_game(open_page):
     page.wait_for_url(lambda url: f"first={player.replace(':', '%3A').replace('=', '%3D').replace(',', '%2C')}" in url)
     page.get_by_label("Two people").check(force=True)
     page.get_by_role("button", name="Play", exact=True).click()
-    page.get_by_text("White to move.").wait_for()
+    page.see("White to move.")
 
 
-def test_an_earlier_position_says_that_it_is_one(open_page):
-    page = open_page()
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+def test_an_earlier_position_says_that_it_is_one(begin_game):
+    page = begin_game(game="gomoku", size=7, variant="freestyle")
     put_stones(page, "d4", "e5")
     page.get_by_role("button", name="d4", exact=True).click()
-    page.get_by_text("Looking at move 1 of 2.").wait_for()
-    page.get_by_role("button", name="Back to the game").click()
-    page.get_by_text("Black to move.").wait_for()
+    page.see("Looking at move 1 of 2.")
+    page.push("Back to the game")
+    page.see("Black to move.")
 
 
 def test_a_server_that_does_not_answer_shows_as_waiting(open_page):
@@ -181,11 +173,11 @@ def test_a_server_that_does_not_answer_shows_as_waiting(open_page):
         wire.on_message(lambda message: held.append(lambda: server.send(message)))
 
     page.route_web_socket(re.compile("/socket$"), route)
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
-    page.locator("[data-cell=d4]").click()
-    page.get_by_text("Waiting for the server …").wait_for()
+    set_up(page, game="gomoku", size=7, variant="freestyle")
+    page.touch("d4")
+    page.see("Waiting for the server …")
     held[0]()
-    page.get_by_text("White to move.").wait_for()
+    page.see("White to move.")
 
 
 @pytest.mark.parametrize("kept", ["{", "null", "[1]", '{"game": "chess"}', '{"size": "x"}', '{"player gomoku": 7}'])
@@ -201,15 +193,15 @@ def test_dropped_connection_is_reported_and_restored(open_page):
     page = open_page()
     wires = []
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
-    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    set_up(page, game="gomoku", size=7, variant="freestyle")
     legal = page.locator(".cell.legal")
     legal.nth(48).wait_for()
     wires[-1][0].close(code=1001)
-    page.get_by_text("The connection to the server is lost").wait_for()
+    page.see("The connection to the server is lost")
     page.get_by_text("The connection to the server is lost").wait_for(state="detached")
     legal.nth(48).wait_for()
-    page.locator("[data-cell=d4]").click()
-    page.get_by_text("White to move.").wait_for()
+    page.touch("d4")
+    page.see("White to move.")
     assert len(wires) == 2
 
 
@@ -221,11 +213,11 @@ def test_clock_stops_while_the_connection_is_lost(open_page):
     page.get_by_text("Clock").click()
     page.get_by_label("Minutes a side").fill("5")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.locator("[data-cell=f5]").click()
-    page.get_by_text("White to move.").wait_for()
+    page.touch("f5")
+    page.see("White to move.")
     page.route_web_socket(re.compile("/socket$"), lambda _: None)  # nobody answers
     wires[-1][0].close(code=1001)
-    page.get_by_text("The connection to the server is lost").wait_for()
+    page.see("The connection to the server is lost")
     clock = page.locator(".seat.to-move .clock")
     before = clock.inner_text()
     page.wait_for_timeout(2100)
@@ -234,43 +226,34 @@ def test_clock_stops_while_the_connection_is_lost(open_page):
 
 def test_thoughts_are_drawn_and_killed_engine_is_asked_again(open_page, server):
     page = open_page()
-    text = "alphabeta:movetime=600000"
-    set_up(
-        page,
-        **{"game": "amazons", "size": 6, "variant": "standard", "mode": "player", "side": 1, "player amazons": text},
-    )
+    set_up(page, game="amazons", size=6, variant="standard", side=1, player="alphabeta:movetime=600000")
     page.locator(".thinking .line").wait_for()
     page.locator(".board .over line").first.wait_for()
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     for child in children:
         os.kill(int(child), signal.SIGKILL)
-    page.get_by_text("killed by SIGKILL").wait_for()
+    page.see("killed by SIGKILL")
     assert alive(server)
-    page.get_by_role("button", name="Ask it again").click()
+    page.push("Ask it again")
     page.locator(".thinking .line").wait_for()
-    page.get_by_role("button", name="Move now").click()
-    page.get_by_text("Your turn.").wait_for()
+    page.push("Move now")
+    page.see("Your turn.")
     assert len(moves(page)) == 1
     page.get_by_text("thought:").wait_for()  # it stays to be read
     assert int(page.locator(".figures dd").first.inner_text()) >= 1
 
 
-def test_undo_takes_the_thought_back_too(open_page):
-    page = open_page()
-    set_up(
-        page,
-        **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "alphabeta:depth=2"},
-    )
+def test_undo_takes_the_thought_back_too(begin_game):
+    page = begin_game(game="gomoku", size=9, variant="freestyle", player="alphabeta:depth=2")
     put_stones(page, "e5")
-    page.get_by_text("thought:").wait_for()
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("What a player thinks is shown here.").wait_for()
+    page.see("thought:")
+    page.push("Undo")
+    page.see("What a player thinks is shown here.")
     assert moves(page) == []
 
 
-def test_move_is_drawn_before_the_server_answers(open_page):
-    page = open_page()
-    set_up(page, **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "random"})
+def test_move_is_drawn_before_the_server_answers(begin_game):
+    page = begin_game(game="gomoku", size=9, variant="freestyle", player="random")
     drawn = page.evaluate(
         """() => {
             const cell = document.querySelector("[data-cell=e5]"), board = cell.closest("svg");
@@ -285,7 +268,7 @@ def test_move_is_drawn_before_the_server_answers(open_page):
 def test_names_are_escaped(open_page):
     page = open_page("#/play?game=gomoku&size=5&variant=freestyle-3&moves=a1,<img src=x>")
     page.expected = ["400"]
-    page.get_by_text("<img src=x>").first.wait_for()
+    page.see("<img src=x>")
     assert page.locator("img[src=x]").count() == 0
 
 
@@ -293,16 +276,14 @@ def test_page_fits_a_phone_and_is_accessible(open_page):
     for scheme in ("light", "dark"):
         page = open_page("", PHONE, color_scheme=scheme)
         page.get_by_role("button", name="Play", exact=True).wait_for()
-        assert fits(page)
-        assert violations(page) == []
+        page.fine()
         page.get_by_label("Opponent").select_option("alphabeta")
         page.get_by_text("All options of alphabeta").click()
         assert fits(page)
-        set_up(page, game="gomoku", size=15, variant="freestyle", mode="people", minutes="5")
-        page.locator("[data-cell=h8]").click()
-        page.get_by_text("White to move.").wait_for()
-        assert fits(page)
-        assert violations(page) == []
+        set_up(page, game="gomoku", size=15, variant="freestyle", minutes="5")
+        page.touch("h8")
+        page.see("White to move.")
+        page.fine()
 
 
 @pytest.mark.parametrize(
@@ -369,24 +350,23 @@ def test_levels_come_first_among_opponents_with_their_strength(open_page, size):
     assert re.fullmatch(r"1, beginner, about -?[\d,]+", options[0])
     assert opponent.input_value() == "level:4", "one in the middle, until somebody chooses"
     opponent.select_option("level:2")
-    page.get_by_text(f"from {ladder.levels[1].games} games").wait_for()
+    page.see(f"from {ladder.levels[1].games} games")
     assert opponent.evaluate("(one) => one === document.activeElement"), "it keeps the focus for the arrow keys"
-    assert not violations(page)
-    assert fits(page)
+    page.fine()
     page.get_by_label("Board", exact=True).select_option("11")
     groups = page.get_by_label("Opponent").locator("optgroup")
     assert groups.first.get_attribute("label").startswith("Levels, Elo on 20")
-    page.get_by_text("20, not measured on this board").wait_for()
+    page.see("20, not measured on this board")
     page.get_by_label("Board", exact=True).select_option("8")
     assert groups.count() == 1, "a board without levels has players alone"
-    page.get_by_text("There are no levels on this board. Strength is measured on 15").wait_for()
+    page.see("There are no levels on this board. Strength is measured on 15")
     page.get_by_label("Board", exact=True).select_option("15")
     page.get_by_label("Opponent").select_option("level:2")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.get_by_text("Level 2, novice, about").wait_for()
-    page.locator("[data-cell=h8]").click()
+    page.see("Level 2, novice, about")
+    page.touch("h8")
     page.locator(".moves .move").nth(1).wait_for()
-    page.get_by_text("Level 2 moves without a search.").wait_for()
+    page.see("Level 2 moves without a search.")
 
 
 @pytest.mark.slow
@@ -395,10 +375,10 @@ def test_a_move_leaves_the_page_where_it_is(open_page):
     cells = [f"{column}{row}" for row in range(1, 8) for column in "abcdefg"]
     page = open_page(f"#/play?game=gomoku&size=7&variant=freestyle-7&moves={','.join(cells[:36])}", PHONE)
     page.get_by_role("button", name="Play", exact=True).click()
-    page.get_by_text("Black to move.").wait_for()
+    page.see("Black to move.")
     page.evaluate("scrollTo(0, 0)")
     page.locator(f"[data-cell={cells[36]}]").click()
-    page.get_by_text("White to move.").wait_for()
+    page.see("White to move.")
     page.locator(".moves .move").nth(36).wait_for()
     assert page.evaluate("scrollY") == 0
     assert page.locator(".moves").evaluate("(one) => one.scrollTop") > 0
@@ -408,8 +388,8 @@ def test_a_move_leaves_the_page_where_it_is(open_page):
 def test_a_forced_win_has_a_word_for_its_value(open_page):
     page = open_page("#/play?game=gomoku&size=9&variant=freestyle&moves=e5,a1,f5,a3,g5,b8")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.get_by_role("button", name="Hint").click()
-    page.get_by_text("The hint's player suggests:").wait_for()
+    page.push("Hint")
+    page.see("The hint's player suggests:")
     assert page.locator(".figures dd").last.inner_text() == "won"
 
 
@@ -438,44 +418,41 @@ def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_selector(".seat.to-move")
     assert page.get_by_label("Teach me").is_checked()
-    page.locator("[data-cell=i1]").click()
+    page.touch("i1")
     warning = page.get_by_role("alert")
     warning.wait_for()
     assert re.search(r"i1 looks like a blunder: your chances fall from \d+\s% to \d+\s%", warning.inner_text())
     assert not violations(page)
-    page.get_by_role("button", name="Show a better move").click()
-    page.get_by_text(re.compile("Better: e[26]")).wait_for()
+    page.push("Show a better move")
+    page.see(re.compile("Better: e[26]"))
     page.keyboard.press("Enter")  # on Take it back
     warning.wait_for(state="detached")
     assert len(moves(page)) == 6, "nothing was played"
-    page.locator("[data-cell=i1]").click()
-    page.get_by_role("button", name="Play it anyway").click()
+    page.touch("i1")
+    page.push("Play it anyway")
     page.locator(".moves .move").nth(7).wait_for()
     assert moves(page)[6] == "i1"
-    page.get_by_role("button", name="Undo").click()
+    page.push("Undo")
     turn(page).wait_for()
-    page.locator("[data-cell=e6]").click()
+    page.touch("e6")
     page.locator(".moves .move").nth(7).wait_for()
     assert moves(page)[6] == "e6", "a good move is played at once"
 
 
 @pytest.mark.slow
-def test_the_page_leads_through_swap2(open_page):
-    page = open_page("", PHONE)
-    set_up(page, game="gomoku", size=9, variant="freestyle", mode="people", opening="swap2")
-    page.get_by_text("First person: 3 stones to place, black and white in turn.").wait_for()
-    page.locator("[data-cell=e5]").click()
-    page.get_by_text("First person: 2 stones to place").wait_for()
-    page.get_by_role("button", name="Balanced stones").click()
-    page.get_by_text("Second person: choose a colour; White moves next.").wait_for()
-    assert violations(page) == []
-    assert fits(page)
-    page.get_by_role("button", name="Place two more stones").click()
-    page.get_by_role("button", name="Balanced stones").click()
-    page.get_by_text("First person: choose a colour").wait_for()
+def test_the_page_leads_through_swap2(begin_game):
+    page = begin_game(window=PHONE, game="gomoku", size=9, variant="freestyle", opening="swap2")
+    page.see("First person: 3 stones to place, black and white in turn.")
+    page.touch("e5")
+    page.see("First person: 2 stones to place")
+    page.push("Balanced stones")
+    page.see("Second person: choose a colour; White moves next.")
+    page.fine()
+    page.push("Place two more stones", "Balanced stones")
+    page.see("First person: choose a colour")
     assert page.get_by_role("button", name="Place two more stones").count() == 0
-    page.get_by_role("button", name="Play White").click()
-    page.get_by_text("White to move.").wait_for()
+    page.push("Play White")
+    page.see("White to move.")
     page.get_by_role("link", name="New game").or_(page.get_by_role("link", name="Zugwerk")).first.click()
     assert page.get_by_label("Opening").input_value() == "swap2"
     page.get_by_label("In a row").fill("4")
@@ -502,10 +479,9 @@ def test_a_point_that_renju_forbids_is_marked_and_says_why(open_page):
     assert page.locator(".board .forbidden").count() == 1
     cell.focus()
     page.keyboard.press("Enter")
-    page.get_by_text("h7 is forbidden to Black: two threes.").wait_for()
+    page.see("h7 is forbidden to Black: two threes.")
     assert page.locator(".turns button").count() == 8
-    assert violations(page) == []
-    assert fits(page)
+    page.fine()
 
 
 @pytest.mark.slow
@@ -513,14 +489,14 @@ def test_stones_have_numbers_while_the_button_is_pressed(open_page):
     page = open_page(RENJU)
     page.get_by_role("gridcell", name="h7, forbidden: two threes").wait_for()
     assert page.locator(".board .number").count() == 0
-    page.get_by_role("button", name="Numbers").click()
+    page.push("Numbers")
     assert sorted(page.locator(".board .number").all_text_contents()) == [str(k) for k in range(1, 9)]
-    page.get_by_role("button", name="Previous move").click()
+    page.push("Previous move")
     page.get_by_role("gridcell", name="f7, black stone, last move, move 7").wait_for()
     assert page.locator(".board .number").count() == 7
     page.reload()
     page.get_by_role("gridcell", name="f7, black stone, last move, move 7").wait_for()
-    page.get_by_role("button", name="Numbers").click()
+    page.push("Numbers")
     assert page.locator(".board .number").count() == 0
 
 
@@ -533,7 +509,7 @@ def test_the_line_that_has_won_is_ringed(open_page):
     page.get_by_role("gridcell", name="c1, black stone, last move, in the line that won").wait_for()
     assert page.locator(".board .won").count() == 3
     page.get_by_role("button", name="b7", exact=True).click()
-    page.get_by_text("Looking at move 4 of 5.").wait_for()
+    page.see("Looking at move 4 of 5.")
     page.wait_for_selector(".board .won", state="detached")
 
 
@@ -541,32 +517,31 @@ def test_the_line_that_has_won_is_ringed(open_page):
 def test_territory_is_coloured_counted_and_agreed(open_page):
     page = open_page("", PHONE)
     begun(page, place={"game": "amazons", "size": 6, "variant": "", "fen": SETTLED})
-    page.get_by_text("White to move. All is settled: Black wins with 6 turns to spare.").wait_for()
-    page.get_by_role("button", name="Territory").click()
+    page.see("White to move. All is settled: Black wins with 6 turns to spare.")
+    page.push("Territory")
     page.get_by_role("gridcell", name="a2, settled for White").wait_for()
-    page.get_by_text("White: 11 settled, 0 nearer. Black: 17 settled, 0 nearer.").wait_for()
+    page.see("White: 11 settled, 0 nearer. Black: 17 settled, 0 nearer.")
     assert page.locator(".board .owned.settled").count() == 28
-    assert violations(page) == []
-    assert fits(page)
-    page.get_by_role("button", name="Agree").click()
-    page.get_by_text("Black has won. All is settled, and the result was agreed on.").first.wait_for()
-    page.get_by_role("button", name="Undo").click()
+    page.fine()
+    page.push("Agree")
+    page.see("Black has won. All is settled, and the result was agreed on.")
+    page.push("Undo")
     page.locator(".board.live").wait_for()
     for cell in ("a1", "b2", "a1"):
         page.locator(f".board.live [data-cell={cell}]").click()
-    page.get_by_text("White: 10 settled").wait_for()
+    page.see("White: 10 settled")
     assert moves(page) == ["a1-b2/a1"]
 
 
 @pytest.mark.slow
 def test_territory_follows_the_position_that_is_looked_at(open_page):
     page = open_page("#/analyse?game=amazons&size=6&variant=standard&moves=b1-b3/b1,a5-c5/b5")
-    page.get_by_role("button", name="Territory").click()
+    page.push("Territory")
     text = page.locator(".squares")
     page.wait_for_function("() => document.querySelector('.squares').textContent.startsWith('White: 0 settled')")
     before = text.inner_text()
-    page.get_by_role("button", name="Previous move").click()
+    page.push("Previous move")
     page.wait_for_function("(before) => document.querySelector('.squares').textContent !== before", arg=before)
-    page.get_by_role("button", name="Territory").click()
+    page.push("Territory")
     page.wait_for_selector(".board .owned", state="detached")
     assert violations(page) == []

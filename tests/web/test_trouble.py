@@ -10,55 +10,51 @@ from tests.web.conftest import SIX, THREE, alive, middle, moves, set_up, turn
 TABS = 20
 
 
-def against(player, game="amazons", **more):
-    return {**(SIX if game == "amazons" else THREE), "mode": "player", f"player {game}": player, **more}
-
-
 @pytest.mark.slow
 def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
     """Each tab has a game of its own, against a player; there are four processes for all of them."""
     pages = [open_page() for _ in range(TABS)]
     for page in pages:
-        set_up(page, **against("alphabeta:movetime=100", side=1))
+        set_up(page, **SIX, side=1, player="alphabeta:movetime=100")
     for page in pages:
-        page.get_by_text("Your turn.").wait_for()
+        page.see("Your turn.")
         assert len(moves(page)) == 1
     assert alive(server)
 
 
 def test_game_in_too_many_tabs_keeps_the_others(open_page):
     page = open_page()
-    set_up(page, **THREE, mode="people")
+    set_up(page, **THREE)
     address = page.url.split("/", 3)[3]
     others = [open_page(address) for _ in range(7)]
     for other in others:
-        other.get_by_text("Black to move.").wait_for()
+        other.see("Black to move.")
     late = open_page(address)
-    late.get_by_text("This game is open in 8 tabs already.").wait_for()
-    page.locator("[data-cell=a1]").click()
+    late.see("This game is open in 8 tabs already.")
+    page.touch("a1")
     for other in others:
-        other.get_by_text("White to move.").wait_for()
+        other.see("White to move.")
     others[0].close()
-    late.get_by_role("button", name="Reload").click()
-    late.get_by_text("White to move.").wait_for()
+    late.push("Reload")
+    late.see("White to move.")
 
 
 def test_flood_of_messages_is_stopped_and_reload_resumes(open_page):
     page, other = open_page(), open_page()
-    set_up(other, **THREE, mode="people")
+    set_up(other, **THREE)
     page.add_init_script(
         """const Own = WebSocket, all = window.wires = [];
         window.WebSocket = class extends Own { constructor(...words) { super(...words); all.push(this); } };"""
     )
-    set_up(page, **THREE, mode="people")
-    page.locator("[data-cell=a1]").click()
-    page.get_by_text("White to move.").wait_for()
+    set_up(page, **THREE)
+    page.touch("a1")
+    page.see("White to move.")
     flood = json.dumps({"do": "pause"})
     page.evaluate("(text) => { for (let k = 0; k < 500; k++) wires.at(-1).send(text); }", flood)
-    page.get_by_text("This page sent too many messages; reload it.").wait_for()
-    other.locator("[data-cell=c3]").click()
-    other.get_by_text("White to move.").wait_for()
-    page.get_by_role("button", name="Reload").click()
+    page.see("This page sent too many messages; reload it.")
+    other.touch("c3")
+    other.see("White to move.")
+    page.push("Reload")
     page.get_by_role("gridcell", name="a1, black stone, last move").wait_for()
 
 
@@ -69,8 +65,7 @@ def test_missing_model_is_reported_before_and_in_the_game(open_page, web_folder)
     page = open_page()
 
     def turn():
-        for cell in ("d1", "d7", "g7"):
-            page.locator(f"[data-cell={cell}]").click()
+        page.touch("d1", "d7", "g7")
 
     page.expected = ["400"]
     page.get_by_label("Opponent").select_option("nets")
@@ -79,12 +74,12 @@ def test_missing_model_is_reported_before_and_in_the_game(open_page, web_folder)
     problem.wait_for()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")
-    page.get_by_text("Your turn.").wait_for()
+    page.see("Your turn.")
     assert page.get_by_role("button", name="Undo").is_disabled()
     turn()
     page.get_by_role("alert").get_by_text(str(path)).wait_for()
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("Your turn.").wait_for()
+    page.push("Undo")
+    page.see("Your turn.")
     path.unlink()
     turn()
     page.get_by_role("alert").get_by_text("no such model").wait_for()
@@ -94,18 +89,18 @@ def test_missing_model_is_reported_before_and_in_the_game(open_page, web_folder)
 def test_waiting_for_a_busy_engine_is_reported(open_page, server):
     busy = [open_page() for _ in range(4)]
     for page in busy:
-        set_up(page, **against("alphabeta:movetime=600000", side=1))
+        set_up(page, **SIX, side=1, player="alphabeta:movetime=600000")
     for page in busy:
         page.locator(".thinking .line").wait_for()
     late = open_page()
-    set_up(late, **against("random", side=1))
-    late.get_by_text("waits for a free engine; 0 before it.").wait_for()
+    set_up(late, **SIX, side=1, player="random")
+    late.see("waits for a free engine; 0 before it.")
     nets = open_page()
     nets.expected = ["400"]
     nets.evaluate("location.hash = '#/nets?model=package:gomoku_zero-15x15-freestyle'")
-    nets.get_by_text("all processes of this server are thinking for other tabs").wait_for()
+    nets.see("all processes of this server are thinking for other tabs")
     busy[0].close()
-    late.get_by_text("Your turn.").wait_for()
+    late.see("Your turn.")
     assert len(moves(late)) == 1
 
 
@@ -117,11 +112,11 @@ def test_analysis_by_unknown_player_is_refused_and_another_works(open_page):
     )
     page.get_by_label("Player").fill("nobody")
     page.get_by_role("button", name="Analyse", exact=True).click()
-    page.get_by_text(re.compile("no player 'nobody'")).first.wait_for()
+    page.see(re.compile("no player 'nobody'"))
     page.get_by_label("Player").fill("alphabeta")
     page.get_by_label("Milliseconds a position").fill("5")
     page.get_by_role("button", name="Analyse", exact=True).click()
-    page.get_by_text("4 of 4 positions").wait_for()
+    page.see("4 of 4 positions")
 
 
 SMALL = {"movetime": "50", "nodes": "20", "depth": "1"}
@@ -130,8 +125,8 @@ SMALL = {"movetime": "50", "nodes": "20", "depth": "1"}
 
 def hinted(page):
     """The turn that a hint suggests, as a text."""
-    page.get_by_role("button", name="Hint").click()
-    page.get_by_text("suggests:").wait_for()
+    page.push("Hint")
+    page.see("suggests:")
     return page.locator(".thinking .line").inner_text().split()[0]
 
 
@@ -139,7 +134,7 @@ def play_hint(page):
     """A hint of the game's strongest player, followed by mouse."""
     before, move = len(moves(page)), hinted(page)
     for square in re.split("[-/]", move):
-        page.locator(f"[data-cell={square}]").click()
+        page.touch(square)
     page.locator(".moves .move").nth(before).wait_for()
 
 
@@ -152,7 +147,7 @@ def test_full_game_against_each_packaged_net(open_page, game, size, player):
     """A person plays the legal move that comes first on the board, or a hint every ninth turn."""
     page = open_page()
     variant = "standard" if game == "amazons" else "freestyle"
-    set_up(page, **{"game": game, "size": size, "variant": variant, "mode": "player", f"player {game}": player})
+    set_up(page, game=game, size=size, variant=variant, player=player)
     for k in range(size * size):
         turn(page).wait_for()
         if page.locator(".status.over").count():
