@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
 from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
 from pipeline_src.report.page import lines, verdicts
@@ -116,15 +115,6 @@ def test_text_of_a_file_is_no_markup(checkout):
     assert "<script" not in text
     assert "<img" not in text
     assert "&lt;script&gt;alert(1)" in text
-
-
-def test_damaged_metrics_file_is_named_and_old_page_kept(checkout):
-    page.write_report(checkout / "out", checkout)
-    before = (checkout / "out/index.html").read_bytes()
-    (checkout / "artifacts/reports/joseki/build.json").write_text('{"games": 5')
-    with pytest.raises(ZugwerkError, match=r"build\.json"):
-        page.write_report(checkout / "out", checkout)
-    assert (checkout / "out/index.html").read_bytes() == before
 
 
 ROW = {

@@ -27,22 +27,6 @@ def test_a_table_without_rows_counts_as_missing(tmp_path):
     assert table(path, "x") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x,y\n1,2\n3\n", "no table \\(line 3: not as many cells as columns"),
-        ("x,y\n1,two\n", "no table \\(line 2: y is no number: 'two'"),
-        ("x,z\n1,2\n", "no table \\(line 1: no column y"),
-        ("y\n1\n", "damaged \\(row 1: 'word'"),
-    ],
-)
-def test_damaged_files_are_named(tmp_path, text, message):
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    with pytest.raises(ZugwerkError, match=rf"a\.csv: {message}"):
-        table(path, "y", words=("word",))
-
-
 def test_metrics_are_read_by_key(tmp_path):
     path = tmp_path / "a.json"
     assert Metrics(path).keys() == Metrics(path).rows("rows", "x") == []
