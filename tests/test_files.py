@@ -92,14 +92,6 @@ def test_json_round_trip_is_sorted_and_has_no_nan(tmp_path):
     json.loads(path.read_text(), parse_constant=pytest.fail)
 
 
-def test_bad_json_names_the_file(tmp_path):
-    (tmp_path / "x.json").write_text('{"a": 1')
-    with pytest.raises(ZugwerkError, match=r"x.json: not valid JSON .*line 1"):
-        read_json(tmp_path / "x.json")
-    with pytest.raises(ZugwerkError, match=r"none.json: no such file"):
-        read_json(tmp_path / "none.json")
-
-
 def test_a_table_comes_back(tmp_path):
     path = tmp_path / "table.csv"
     write_table(path, [{"step": 1, "loss": 0.5}, {"step": 2, "loss": math.nan}])
@@ -109,24 +101,6 @@ def test_a_table_comes_back(tmp_path):
 def test_a_table_without_rows_comes_back(tmp_path):
     write_table(tmp_path / "table.csv", [])
     assert read_table(tmp_path / "table.csv", ("step", "loss")) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("step,lost\n1,2\n", "line 1: no column loss"),
-        ("\nstep,loss\n1,2\n", "line 2: not as many cells as columns"),
-        ("", "line 1: no column step, loss"),
-        ("step,loss\n1,2\n3\n", "line 3: not as many cells as columns"),
-        ("step,loss\n1,2,3\n", "line 2: not as many cells as columns"),
-        ("step,loss\n1,2\n1,2r\n", "line 3: loss is no number: '2r'"),
-    ],
-)
-def test_a_damaged_table_names_file_and_line(tmp_path, text, said):
-    path = tmp_path / "table.csv"
-    path.write_text(text)
-    with pytest.raises(ZugwerkError, match=rf"table\.csv: no table \({said}\); remove it and run"):
-        read_table(path, ("step", "loss"))
 
 
 def test_expected_errors_become_one_line(tmp_path):

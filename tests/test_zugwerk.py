@@ -73,10 +73,3 @@ def test_a_finished_game_has_no_move():
         zugwerk.player("random", "gomoku").think(won)
     with pytest.raises(zugwerk.ZugwerkError, match="over"):
         won.play("f5")
-
-
-def test_a_file_that_is_no_record_is_named(tmp_path):
-    (tmp_path / "a.sgf").write_text("hello")
-    for path in (tmp_path / "a.sgf", tmp_path / "missing.sgf", tmp_path):
-        with pytest.raises(zugwerk.ZugwerkError, match=r"record|No such file|directory"):
-            zugwerk.read(path)

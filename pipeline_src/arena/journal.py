@@ -84,6 +84,8 @@ class Journal:
         try:
             for line in self._file:
                 if not line.endswith(b"\n"):
+                    if not end and not line.startswith(b'{"format"'[: len(line)]):
+                        raise ValueError("not a journal")
                     break
                 entry: Any = json.loads(line) if not end or found == head else None
                 if not end:

@@ -54,7 +54,9 @@ class ArrayFolder:
             array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)
         except FileNotFoundError:
             raise self.damaged(path, "no such file") from None
-        except (ValueError, EOFError) as error:
+        except OSError:
+            raise
+        except Exception as error:  # a damaged header makes NumPy raise anything
             raise self.damaged(path, str(error).split("\n", maxsplit=1)[0]) from None
         if array.dtype != dtype or array.shape != shape:
             found, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"

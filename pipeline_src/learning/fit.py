@@ -25,7 +25,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.devices import Devices, MixedPrecision
-from pipeline_src.learning.torch_state import number_format
+from pipeline_src.learning.torch_state import load_torch, number_format
 
 # Training of one net in several processes: shares of the data, sums over processes, and tasks of the first process.
 #
@@ -132,7 +132,7 @@ def find_checkpoint(folder: Path) -> Resumed:
     """The newest of the `lap_checkpoints` in ``folder`` that can be read."""
     for path in sorted(folder.glob("step=*.ckpt"), key=lambda path: int(path.stem[5:]), reverse=True):
         try:
-            return Resumed(path, torch.load(path, map_location="cpu", weights_only=True)["global_step"])
+            return Resumed(path, load_torch(path.read_bytes())["global_step"])
         except Exception:  # noqa: S112 - a torn file makes the unpickler raise anything
             continue
     return Resumed()

@@ -5,6 +5,7 @@ more packages; our nets are few kinds of layers.
 """
 
 import io
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,14 @@ def save_torch(path: Path | str, value: Any) -> None:
     torch.save(value, buffer)
     with written_aside(path) as aside:
         aside.write_bytes(buffer.getvalue())
+
+
+def load_torch(content: bytes, device: torch.device | str = "cpu") -> Any:
+    """Read what `save_torch` wrote; raises anything if it is damaged. torch itself does not look at the checksums."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        if file.testzip() is not None:
+            raise ValueError("its checksum does not fit")
+    return torch.load(io.BytesIO(content), map_location=device, weights_only=True)
 
 
 @contextmanager

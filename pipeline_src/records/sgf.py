@@ -243,7 +243,8 @@ def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                     yield member.name, stream.read(MAX_BYTES)
             _check_end(tar)
     except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise ZugwerkError(f"{path}: not a tar of SGF files, or a damaged one ({error})") from None
+        why = str(error).partition("\n")[0]  # tarfile adds a line for each compression
+        raise ZugwerkError(f"{path}: not a tar of SGF files, or a damaged one ({why})") from None
 
 
 def _check_end(tar: tarfile.TarFile) -> None:

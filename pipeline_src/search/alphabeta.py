@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import is_legal, max_actions, outcome, play, position_hash, take_back
 from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import Need, njit
@@ -644,7 +645,7 @@ class AlphaBeta:
         began = time.perf_counter()
         self._stop.clear()
         if outcome(state)[0]:
-            raise ValueError("the game is over: there is nothing to search")
+            raise ZugwerkError("the game is over: there is nothing to search")
         state = copy_state(state)
         space = self._start(state, limit)
         seconds = None

@@ -66,8 +66,8 @@ class Found(NamedTuple):
     rejects: list[Reject]  # Why the others are no games; the gid is the number in the file
 
 
-def kind_of(data: bytes) -> Kind:
-    """Return the format of a file by its first bytes; a `ZugwerkError` if it is unknown."""
+def kind_of(data: bytes, name: str = "record") -> Kind:
+    """Return the format of a file by its first bytes; a `ZugwerkError` with ``name`` if it is unknown."""
     text = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = data[:4096].decode("utf-16", "ignore").encode()
@@ -81,8 +81,8 @@ def kind_of(data: bytes) -> Kind:
         turns = _KIND_OF_GAME.search(text) is None and _AMAZONS.search(text)
         return "littlegolem" if turns or of_site(text) else "sgf"
     raise ZugwerkError(
-        "not a record: expected LittleGolem's text, SGF, a Piskvorky record (.psq), a Parquet archive or the journal "
-        f"of a match, found {shown(text[:60].decode('latin-1')) if text else 'nothing'}"
+        f"{name}: not a record: expected LittleGolem's text, SGF, a Piskvorky record (.psq), a Parquet archive or the "
+        f"journal of a match, found {shown(text[:60].decode('latin-1')) if text else 'nothing'}"
     )
 
 
@@ -92,7 +92,7 @@ def read_games(data: bytes, name: str) -> Found:
     Raises:
         ZugwerkError: the file is damaged, or none of its games can be read; the message is about the first game.
     """
-    kind = kind_of(data)
+    kind = kind_of(data, name)
     if kind == "archive":
         return Found(_archive(data, name), [])
     if kind == "journal":

@@ -135,28 +135,6 @@ def test_a_named_model_comes_first(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("break_it", "words"),
-    [
-        (lambda f: (f / f"{ZERO}.lines").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
-        (lambda f: change(f, ZERO, sha256="0" * 64), "or another digest"),
-        (lambda f: change(f, ZERO, bytes=12), "the card says 12"),
-        (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-15x15-exact; a net and its card"),
-        (lambda f: change(f, ZERO, size="nine"), r"freestyle\.yaml: .*size.*nine"),
-        (lambda f: change(f, ZERO, elo=1), r"freestyle\.yaml: .*elo"),
-        (lambda f: (f / f"{ZERO}.yaml").write_text("- no\n- card\n"), "expected sections with keys"),
-        (lambda f: (f / f"{ZERO}.yaml").unlink(), rf"only {ZERO}\.lines; a packaged net is one file, .* and its card"),
-        (lambda f: (f / f"{ZERO}.lines").unlink(), rf"only {ZERO}\.yaml; a packaged net"),
-        (lambda f: shutil.copy(f / f"{ZERO}.lines", f / f"{ZERO}.onnx"), rf"only {ZERO}\.yaml, .*\.onnx, .*\.lines;"),
-        (lambda f: [path.unlink() for path in f.iterdir()], "no net comes with the package.*zero:MODEL"),
-    ],
-)
-def test_net_contradicting_its_card_is_refused(folder, break_it, words):
-    break_it(folder)
-    with pytest.raises(ZugwerkError, match=words):
-        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(9))
-
-
-@pytest.mark.parametrize(
     ("name", "game", "text"), [(ZERO, "gomoku", "zero"), ("amazons_net-10x10-standard", "amazons", "nets")]
 )
 def test_net_for_other_board_than_its_card_is_refused(folder, name, game, text):

@@ -13,7 +13,7 @@ from pipeline_src.games.go import initial_state, legal, parse_move, parse_varian
 from pipeline_src.games.kernels import play
 from pipeline_src.records import go_index
 from pipeline_src.records.go_find import find, forms, parse_pattern, part_of
-from pipeline_src.records.go_index import ANY, default_path, load, update, write_events
+from pipeline_src.records.go_index import ANY, default_path, update, write_events
 from pipeline_src.records.record import GameRecord, open_rejects, write_records
 
 GAMES = {
@@ -158,33 +158,6 @@ def test_folder_without_games_is_reported(tmp_path):
     with pytest.raises(ZugwerkError, match="nowhere: no such folder, tar or archive"):
         update(tmp_path / "index", tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("at", [3, 40, 63, 64, 500, -1])
-def test_a_changed_byte_is_noticed(folder, tmp_path, at):
-    path = tmp_path / "index"
-    update(path, folder)
-    data = bytearray(path.read_bytes())
-    data[at] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(ZugwerkError, match="not an index of Go games" if at == 3 else "damaged.*remove it"):
-        update(path, folder)
-    assert path.read_bytes() == data
-
-
-def test_truncated_or_outdated_index_is_refused_with_advice(folder, tmp_path):
-    path = tmp_path / "index"
-    update(path, folder)
-    data = path.read_bytes()
-    path.write_bytes(data[:100])
-    with pytest.raises(ZugwerkError, match="damaged, its checksum does not fit; remove it"):
-        load(path, folder)
-    path.write_bytes(data.replace(b"index 1\n", b"index 0\n", 1))
-    with pytest.raises(ZugwerkError, match="an index of version '0', this program reads 1; remove it"):
-        load(path, folder)
-    path.write_bytes(b"")
-    with pytest.raises(ZugwerkError, match="not an index of Go games"):
-        load(path, folder)
 
 
 def test_index_of_a_different_folder_is_kept(folder, tmp_path):

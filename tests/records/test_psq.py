@@ -306,10 +306,5 @@ def test_bad_positions_are_named(tmp_path, text, message):
         read_forced_wins(write(tmp_path, text))
 
 
-def test_no_such_file(tmp_path):
-    with pytest.raises(ZugwerkError, match="no such file"):
-        read_forced_wins(tmp_path / "none.jsonl")
-
-
 def test_ranges():
     assert [range_of(plies) for plies in (3, 5, 6, 15, 25, 26)] == ["3-5", "3-5", "6-9", "10-15", "16-25", "26-"]

@@ -512,44 +512,6 @@ def test_long_files_are_cut(tmp_path, monkeypatch):
     assert list(read_files(tmp_path)) == [("a.sgf", GAME[:4])]
 
 
-def test_file_that_is_no_archive_is_named(tmp_path):
-    with pytest.raises(ZugwerkError, match="nowhere: no such folder or tar"):
-        list(read_files(tmp_path / "nowhere"))
-    with pytest.raises(ZugwerkError, match=r"no \.sgf file there"):
-        list(read_files(tmp_path))
-    path = tmp_path / "text.tar"
-    path.write_text("hello")
-    with pytest.raises(ZugwerkError, match=r"text\.tar: not a tar"):
-        list(read_files(path))
-
-
-@pytest.mark.parametrize(
-    ("mode", "left"),
-    [
-        ("w", 0.3),
-        ("w", 0.6),
-        ("w:gz", 0.3),
-        ("w:gz", 0.95),
-        ("w:bz2", 0.3),
-        ("w:bz2", 0.95),
-        ("w:xz", 0.3),
-        ("w:xz", 0.95),
-    ],
-)
-def test_a_tar_that_is_cut_off_is_named(tmp_path, mode, left):
-    path = write_tar(tmp_path / "games.tar", [f"{n}.sgf" for n in range(40)], mode)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * left)])
-    with pytest.raises(ZugwerkError, match=r"games\.tar: .*damaged"):
-        list(read_files(path))
-
-
-def test_a_tar_cut_off_between_two_members_is_named(tmp_path):
-    path = write_tar(tmp_path / "games.tar", [f"{n}.sgf" for n in range(10)], "w")
-    path.write_bytes(path.read_bytes()[: 4 * 1024])
-    with pytest.raises(ZugwerkError, match="its end is missing"):
-        list(read_files(path))
-
-
 def test_experiment_in_own_folder_explains_missing_untracked_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ZugwerkError, match=r"^mine: no such folder or tar of SGF files$"):

@@ -1,9 +1,6 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.records.go_games import parse_sgf
 from pipeline_src.records.record import Reject
 from pipeline_src.records.sgf_games import parse_games
 
@@ -184,20 +181,3 @@ def test_a_collection_of_different_games():
 def test_variations_are_counted():
     game = one(f"{GOMOKU};B[hh](;W[ii];B[gg])(;W[gg]))")
     assert (game.variations, len(game.record.actions)) == (1, 3)
-
-
-GO = "(;GM[1]FF[4]SZ[19]KM[6.5]HA[2]AB[pd][dp]RE[B+R];W[qf];B[nc](;W[rd])(;W[qc]))"
-
-
-@given(
-    st.binary(max_size=60),
-    st.integers(0, 90),
-    st.sampled_from(
-        [(parse_sgf, GO), (parse_games, f"{GOMOKU}AB[hh]AW[ii]RU[1];B[gg])"), (parse_games, f"{AMAZONS}{TURNS})")]
-    ),
-)
-def test_no_bytes_crash(noise, at, one):
-    parse, text = one[0], one[1].encode()
-    for changed in (noise, text[:at], text[:at] + noise + text[at:], text[:at] + noise):
-        for found in parse(changed, name="noise"):
-            assert isinstance(found, Reject) or len(found.record.actions) >= 0

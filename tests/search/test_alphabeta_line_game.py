@@ -71,12 +71,6 @@ def test_immediate_win_is_taken_and_loss_delayed():
     assert result.value == -9998.0
 
 
-def test_a_finished_game_is_refused():
-    over = line_state("xxx", "oo.", "...", side=1)
-    with pytest.raises(ValueError, match="over"):
-        AlphaBeta(line_evaluator(over)).search(over, Limit(depth=2))
-
-
 def test_narrow_search_considers_best_of_each_ply_only():
     """Width one follows the best one-ply value down."""
     state = line_state("....", "....", "....")

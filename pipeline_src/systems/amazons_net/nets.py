@@ -7,7 +7,6 @@ trunk with policy and value heads, from planes seen from the side to move); Shaw
 """
 
 import dataclasses
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from torch.nn.functional import pad
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
-from pipeline_src.learning.torch_state import SameConv2d, dense, save_torch
+from pipeline_src.learning.torch_state import SameConv2d, dense, load_torch, save_torch
 from pipeline_src.systems.amazons_net.encode import PLANES, Config
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
@@ -493,7 +492,7 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
     again = remedy(path, "`dvc repro amazons_train` makes it")
     content = read_model_bytes(path, again)
     try:
-        saved: Any = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
+        saved: Any = load_torch(content, device)
         config, make = KINDS[saved["kind"]]
         nets: Nets = make(config(**saved["config"]))
         nets.load_state_dict(saved["state_dict"])

@@ -7,7 +7,6 @@ the file it was made from: game, variant, version, kind, height, width, position
 
 import copy
 import hashlib
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,14 @@ from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games import gomoku
-from pipeline_src.learning.torch_state import OnnxGraph, array_of, save_torch, scale_and_shift, torch_threads
+from pipeline_src.learning.torch_state import (
+    OnnxGraph,
+    array_of,
+    load_torch,
+    save_torch,
+    scale_and_shift,
+    torch_threads,
+)
 from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
 from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.nets import (
@@ -132,7 +138,7 @@ def load_model(path: Path | str) -> ZeroModel:
     again = remedy(path, "`dvc repro` makes the models of gomoku")
     content = read_model_bytes(path, again)
     try:
-        saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        saved: Any = load_torch(content)
         whose, version = saved["game"], saved["version"]
         variant = str(saved["variant"])
     except Exception as error:  # a damaged file makes the unpickler raise anything

@@ -5,7 +5,6 @@ generation and the number of the step, so that a resumed training sees the same 
 """
 
 import hashlib
-import io
 import json
 import math
 import time
@@ -27,7 +26,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table
 from pipeline_src.learning.fit import Curves, Share, fit, own_folder, share, summed
 from pipeline_src.learning.symmetry import COUNT, board_maps
-from pipeline_src.learning.torch_state import save_torch
+from pipeline_src.learning.torch_state import load_torch, save_torch
 from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.models import load_model, make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
@@ -79,7 +78,7 @@ def load_learner(path: Path | str) -> LearnerState:
         ZugwerkError: the file is missing or damaged.
     """
     try:
-        state = torch.load(io.BytesIO(Path(path).read_bytes()), map_location="cpu", weights_only=True)
+        state = load_torch(Path(path).read_bytes())
         if set(state) != {"optimizer", "state"}:
             raise ValueError("not the state of a learner")
     except FileNotFoundError:

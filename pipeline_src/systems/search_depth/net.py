@@ -24,7 +24,6 @@ has to make, including this one, divided by `SEARCHES`.
 """
 
 import dataclasses
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -39,7 +38,7 @@ from torch import Tensor, nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.games.amazons import AmazonsState, buffers, count_turns
-from pipeline_src.learning.torch_state import SameConv2d, save_torch
+from pipeline_src.learning.torch_state import SameConv2d, load_torch, save_torch
 from pipeline_src.systems.search_depth.positions import Inputs, depth_planes
 
 Shrink = Literal["stride", "pooling", "dense"]
@@ -243,7 +242,7 @@ def load_depth_net(
     again = remedy(path, "`dvc repro depth_train` makes it")
     content = read_model_bytes(path, again)
     try:
-        saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        saved: Any = load_torch(content)
         if (saved["format"], saved["version"]) != (FORMAT, VERSION):
             raise ValueError(f"format {saved['format']!r}, version {saved['version']}")
         config, make = KINDS[saved["kind"]]

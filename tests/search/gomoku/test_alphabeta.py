@@ -193,15 +193,6 @@ def test_small_games_are_played_to_their_end():
     assert won.value == 9995
 
 
-def test_a_search_is_repeated_exactly_whatever_came_before():
-    searcher = AlphaBeta(make_evaluator(), FULL)
-    for state in random_states(3, 9, seed=8, spread=2):
-        for limit in (Limit(depth=3), Limit(nodes=3000)):
-            one = searcher.search(state, limit)
-            other = AlphaBeta(make_evaluator(), FULL).search(state, limit)
-            assert (one.action, one.value, one.nodes, one.pv) == (other.action, other.value, other.nodes, other.pv)
-
-
 def test_minimax_stops_and_refuses():
     state = gomoku.initial_state(9)
     searcher = Minimax(make_evaluator())

@@ -1,5 +1,4 @@
 import gc
-import threading
 import weakref
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
 from tests.search.mcts import references
 from tests.search.mcts.references import count_state, hashed, random_states, uniform
-from tests.search.references import least_seconds, line_state
+from tests.search.references import line_state
 
 
 def test_subtree_is_kept_after_a_step_with_its_values():
@@ -167,30 +166,6 @@ def test_with_caution_the_best_step_has_the_greatest_bound():
     assert differ > 0
 
 
-@pytest.mark.parametrize("state", [amazons.initial_state(6), count_state()])
-def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
-    actions = np.empty(kernels.max_actions(state), np.int32)
-    legal = actions[: kernels.write_actions(state, actions)]
-    puct = Puct(hashed, nodes=512)
-    puct.search(state, Limit(nodes=2))
-    seen = []
-
-    def timed():
-        assert puct.search(state, Limit(movetime_ms=60)).action in legal
-
-    def stopped():
-        timer = threading.Timer(0.05, puct.stop)
-        timer.start()
-        assert puct.search(state, Limit(), on_info=seen.append).action in legal
-        timer.join()
-
-    assert least_seconds(timed, 0.5) < 0.5
-    assert least_seconds(stopped, 0.6) < 0.6
-    assert seen
-    assert all(found.action in legal for found in seen)
-    assert puct.search(state, Limit(nodes=1)).action in legal
-
-
 def test_unsearchable_positions_are_refused():
     with pytest.raises(ZugwerkError, match="over"):
         Puct(uniform).search(amazons.from_fen("Q**/***/2q w"), Limit(nodes=1))
@@ -283,13 +258,6 @@ def test_an_evaluator_that_fails_leaves_a_search_usable():
     with pytest.raises(Cut):
         puct.search(state, Limit(nodes=20))
     assert puct.search(state, Limit(nodes=20)).action == Puct(hashed).search(state, Limit(nodes=20)).action
-
-
-def test_a_limit_of_nodes_does_not_depend_on_searches_before():
-    state, alone, after = amazons.initial_state(6), Puct(hashed, nodes=40), Puct(hashed, nodes=40)
-    after.search(state, Limit(nodes=10, lines=3))
-    expected, found = (puct.search(state, Limit(nodes=500)) for puct in (alone, after))
-    assert (found.pv, found.value) == (expected.pv, expected.value)
 
 
 def test_memory_is_freed_and_games_forgotten():

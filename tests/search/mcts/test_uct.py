@@ -1,4 +1,3 @@
-import threading
 from functools import cache
 
 import numpy as np
@@ -8,11 +7,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.kernels import below, seeded
 from pipeline_src.search.amazons.evaluation import make_evaluator
-from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import NODES, SURE, Uct, UctOptions, best_first, new_tree, refresh, win_rate
-from tests.search.mcts.references import random_states
-from tests.search.references import least_seconds
 
 VARIANTS = [
     UctOptions(),
@@ -61,33 +57,6 @@ def test_small_boards_are_solved_as_plain_search_solves_them(options):
 
 
 @pytest.mark.parametrize("options", VARIANTS)
-def test_a_search_is_the_same_each_time_whatever_the_seed(options):
-    def line(seed):
-        state = amazons.initial_state(6)
-        found = uct(options).search(state, Limit(nodes=400), seed)
-        return found.pv, found.value, found.depth
-
-    assert line(1) == line(1) == line(2)
-
-
-def test_the_position_stays_and_the_line_is_legal():
-    for state in random_states(4, 8, seed=1):
-        before = amazons.to_fen(state)
-        seen = []
-        found = uct().search(state, Limit(nodes=500), on_info=seen.append)
-        assert amazons.to_fen(state) == before
-        assert found.pv[0] == found.action
-        assert found.nodes == 500 or abs(found.value) >= SURE
-        assert [info.nodes for info in seen] == sorted({info.nodes for info in seen})
-        assert seen[-1] == found
-        after = state
-        for action in found.pv:
-            assert amazons.is_legal(after, action)
-            after = amazons.play(after, action)
-        assert len(found.pv) <= found.depth + 1
-
-
-@pytest.mark.parametrize("options", VARIANTS)
 def test_a_full_tree_is_searched_on(options):
     searcher = uct(options, nodes=30)
     found = searcher.search(amazons.initial_state(6), Limit(nodes=2000))
@@ -133,35 +102,6 @@ def test_timed_search_reuses_tree_of_two_turns_before(options):
     anew = uct(options).search(state, Limit(nodes=700))
     assert searcher.search(state, Limit(nodes=700)).pv == anew.pv
     assert tree.visits[0] == 700
-
-
-@pytest.mark.parametrize("size", [6, 10])
-def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
-    state, searcher = amazons.initial_state(size), uct(nodes=256)
-    searcher.search(state, Limit(nodes=2))
-
-    def timed():
-        assert amazons.is_legal(state, searcher.search(state, Limit(movetime_ms=50)).action)
-
-    def stopped():
-        timer = threading.Timer(0.05, searcher.stop)
-        timer.start()
-        assert amazons.is_legal(state, searcher.search(state, Limit()).action)
-        timer.join()
-
-    for _ in range(3):
-        assert least_seconds(timed, 0.4) < 0.4
-    assert amazons.is_legal(state, searcher.search(state, Limit(movetime_ms=0.001)).action)
-    assert least_seconds(stopped, 0.5) < 0.5
-
-
-def test_win_in_one_and_only_move_need_no_search():
-    state = amazons.from_fen("q3/**2/4/3Q w")
-    found = uct().search(state, Limit(nodes=1000))
-    assert found.value == WIN
-    assert amazons.winner(amazons.play(state, found.action)) == "first"
-    only = amazons.from_fen("Q1*/***/q1* w")
-    assert uct().search(only, Limit(nodes=1000)).action == int(amazons.legal_actions(only)[0])
 
 
 def test_depth_bounds_the_longest_line():

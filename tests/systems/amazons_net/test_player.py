@@ -170,22 +170,6 @@ def test_model_is_read_once_and_reread_when_changed(tmp_path):
     assert NetsPlayer.load(str(path)).turns(state) == player_of(small_residual(6, seed=3)).turns(state)
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (torch.nn.Linear(1, 1), "it holds other things than weights and plain values"),
-        ({"weights": 1}, "without 'kind'"),
-        ([1], "other contents, TypeError"),
-    ],
-)
-def test_no_advice_to_run_code_of_a_file(tmp_path, content, why):
-    path = tmp_path / "nets.pt"
-    torch.save(content, path)
-    with pytest.raises(ZugwerkError) as caught:
-        NetsPlayer.load(str(path))
-    assert str(caught.value) == f"{path}: damaged, or not a model of these nets ({why})"
-
-
 def mixed_states():
     """Positions before a move and, every other, after one."""
     states = []

@@ -569,17 +569,6 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
 
 
 @pytest.mark.slow
-def test_command_without_data_set_fails_in_one_line(project):
-    running = command(project)
-    _, errors = running.communicate(timeout=240)
-    assert running.returncode == 1
-    assert errors.splitlines() == [
-        f"error: {amazons_train.SAMPLES}: no such data set; `dvc repro amazons_samples` makes it"
-    ]
-    assert not Path("artifacts").exists()
-
-
-@pytest.mark.slow
 def test_training_killed_in_mid_epoch_resumes_to_same_bytes(tmp_path, monkeypatch):
     written = []
     for kill in (False, True):

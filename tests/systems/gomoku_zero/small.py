@@ -230,19 +230,3 @@ def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None
         learner_state=learner_state,
         folder=Path(folder),
     )
-
-
-def turn_a_bit(path):
-    """Turn one bit in the middle of a file."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-DAMAGE = {
-    "missing": lambda path: path.unlink(),
-    "empty": lambda path: path.write_bytes(b""),
-    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "a bit turned": turn_a_bit,
-}
-"""What can happen to a file, by a word for it."""

@@ -161,32 +161,6 @@ def test_auto_is_the_fastest_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve("onnx-int8") == "onnx-int8"
 
 
-def test_unopenable_models_are_reported(tmp_path: Path) -> None:
-    import onnx
-
-    made = export_onnx(model(CONFIG))
-    foreign = onnx.load_model_from_string(made)
-    del foreign.metadata_props[:]
-    path = tmp_path / "model.onnx"
-    for content in (b"", b"not a model", made[: len(made) // 2], foreign.SerializeToString()):
-        path.write_bytes(content)
-        with pytest.raises(ZugwerkError, match=r"model\.onnx: damaged, or not exported by `zugwerk export`"):
-            open_backend(path)
-    with pytest.raises(ZugwerkError, match=r"none\.onnx: no such model; `zugwerk export"):
-        open_backend(tmp_path / "none.onnx")
-    path.write_bytes(made)
-    for name in ("torch", "cuda"):
-        with pytest.raises(ZugwerkError, match=r"runs model\.pt, not an ONNX model"):
-            open_backend(path, name)
-    with pytest.raises(ZugwerkError, match="no backend 'tpu'; there are: auto, torch"):
-        open_backend(path, "tpu")  # type: ignore[arg-type]
-    for key, value, complaint in (("game", "go", "made for go"), ("version", "0", "rules version 0; this is gomoku")):
-        other = onnx.load_model_from_string(made)
-        next(entry for entry in other.metadata_props if entry.key == key).value = value
-        with pytest.raises(ZugwerkError, match=complaint):
-            open_backend(other.SerializeToString())
-
-
 def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(export_onnx(model(CONFIG)))

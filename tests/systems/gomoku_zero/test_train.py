@@ -28,7 +28,7 @@ from pipeline_src.systems.gomoku_zero.train import (
     save_learner,
     state_of,
 )
-from tests.systems.gomoku_zero.small import DAMAGE, HISTORY, SIZE, params, run, small_net, small_positions
+from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
 from tests.systems.killed import KilledError, stop_in_step
 
 
@@ -429,15 +429,3 @@ def test_a_state_of_something_else_is_refused():
         learner(small_net(width=4), state)
     with pytest.raises(ZugwerkError, match="of another net"):
         learner(small_net().trunk, state)
-
-
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
-def test_a_damaged_file_is_named(tmp_path, damage):
-    path = tmp_path / "learner.pt"
-    save_learner(path, stepped(small_net(), learner(small_net())))
-    DAMAGE[damage](path)
-    with pytest.raises(ZugwerkError, match=r"learner\.pt: (damaged|no such file).* generation"):
-        load_learner(path)
-    torch.save([1], path)
-    with pytest.raises(ZugwerkError, match=r"learner\.pt: damaged"):
-        load_learner(path)

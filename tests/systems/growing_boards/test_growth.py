@@ -264,12 +264,6 @@ def test_converged_board_ends_and_others_continue(project):
     assert BoardFiles(4).model(4).exists()
 
 
-def test_a_board_without_the_one_before_it_says_so(project):
-    _, setting = settings(project)
-    with pytest.raises(ZugwerkError, match=r"reports/growing/boards/4\.json: no such file; `dvc repro` makes it"):
-        grow(LARGE, setting, NEVER, ONE)
-
-
 def test_another_net_does_not_grow(undisturbed, project):
     shutil.copytree(undisturbed, "artifacts")
     _, setting = settings(project, net={"plain": {"filters": [9]}})
@@ -403,13 +397,3 @@ def test_at_time_limit_nothing_is_published_and_run_can_resume(staged):
     assert not BoardFiles(5).models.exists()
     growth.main("--size", "5")
     assert BoardFiles(5).best.exists()
-
-
-def test_evaluation_names_its_missing_boards(staged):
-    with pytest.raises(ZugwerkError, match=r"boards/5\.csv: no such file; `dvc repro` makes it"):
-        growing_evaluate.main()
-    growth.main("--size", "5")
-    growth.main("--size", "6")
-    BoardFiles(6).best.unlink()
-    with pytest.raises(ZugwerkError, match=r"growing/6/best\.pt: no such model; `dvc repro growing_board` makes it"):
-        growing_evaluate.main()
