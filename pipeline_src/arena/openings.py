@@ -49,6 +49,7 @@ def draw_openings(
     seed: Sequence[int],
     form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
+    on_found: Callable[[tuple[int, ...]], None] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return random openings, no two with the same ``form``; fewer if `ATTEMPTS` draws give no further one.
 
@@ -60,15 +61,18 @@ def draw_openings(
         seed: see `random_openings`.
         form: key of an opening and the position after it; None rejects the opening.
         among: actions to draw from, if they are legal; None is all.
+        on_found: receives each opening, in place of a progress bar.
     """
     if plies == 0:
         return [()] * count
     openings: dict[Hashable, tuple[int, ...]] = {None: ()}
-    for number in tqdm(range(count), "openings", delay=2, leave=False, disable=None):
+    for number in tqdm(range(count), "openings", delay=2, leave=False, disable=None if on_found is None else True):
         for attempt in range(ATTEMPTS):
             drawn = _draw(game, start, plies, np.random.default_rng([*seed, number, attempt]), among)
             if drawn is not None and (found := form(*drawn)) not in openings:
                 openings[found] = drawn[0]
+                if on_found is not None:
+                    on_found(drawn[0])
                 break
         else:
             break
@@ -125,6 +129,7 @@ def balanced_openings(
     bound: float,
     among: Collection[int] | None = None,
     played: Sequence[int] = (),
+    on_found: Callable[[tuple[int, ...]], None] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
 
@@ -142,6 +147,7 @@ def balanced_openings(
         among: actions to draw from, if they are legal; None is all.
         played: nodes per move of the games that the judge plays against itself from the opening. Each side has to win
             one of them, because a value near 0 often hides a win just beyond the search depth.
+        on_found: receives each opening as soon as it is found.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.
@@ -159,7 +165,7 @@ def balanced_openings(
             return None
         return canonical_form(state.board, rules.to_play(state))
 
-    openings = draw_openings(rules, start, count, plies, seed, form, among)
+    openings = draw_openings(rules, start, count, plies, seed, form, among, on_found)
     if len(openings) < count:
         raise ZugwerkError(
             f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "

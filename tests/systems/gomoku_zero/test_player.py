@@ -115,6 +115,21 @@ def test_forced_wins_are_searched_unless_simulations_are_limited(
         assert evaluate.limits.tolist() == [by_fours, by_threats, False]
 
 
+@pytest.mark.parametrize(
+    ("options", "on"),
+    [
+        ("", True),
+        (",movetime=50", True),
+        (",movetime=50,threats=0", False),
+        (",simulations=20,threats=2", True),
+        (",simulations=20,solver=50", False),
+        (",search=gumbel", False),
+    ],
+)
+def test_threats_are_searched_in_the_tree_unless_simulations_are_limited(model: Path, options: str, on: bool) -> None:
+    assert (player(f"zero:{model}{options}").puct.between is not None) == on
+
+
 def test_a_rule_without_patterns_is_played_by_the_net_alone(tmp_path: Path) -> None:
     save_model(tmp_path / "model.pt", fresh(SMALL["plain"]), variant="freestyle-6")
     start = gomoku.initial_state(6, "freestyle-6")
