@@ -8,7 +8,6 @@ Example: ``python -m bench.strength.zero_losses losses.jsonl zero:movetime=300 z
 
 import argparse
 import json
-import threading
 import time
 from functools import cache
 from pathlib import Path
@@ -17,12 +16,10 @@ import numpy as np
 
 from pipeline_src.errors import run_main
 from pipeline_src.games import gomoku
-from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
+from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.solver import Solver
-from pipeline_src.search.limits import Limit
-
-POLL_S = 1e-3
+from pipeline_src.search.limits import Limit, on_cpu_time
 
 
 def main() -> None:
@@ -37,21 +34,18 @@ def main() -> None:
     rows = [row for row in rows if saving_move(row["fen"], tuple(row["unrefuted"] or ()), options.proof)]
     print(f"{len(rows)} positions with a move that is not refuted")
     for text in options.players:
-        player, lost, simulations, seconds, values = make_player("gomoku", text), list[str](), 0, 0.0, list[float]()
+        player, lost, simulations, seconds = make_player("gomoku", text), list[str](), 0, 0.0
         for row in rows:
             state = gomoku.from_fen(row["fen"])
             player.ready(state)
             player.new_game()
             began = time.process_time()
-            thought = think(player, state, None if limited(text) else options.cpu / 1e3)
+            thought = think(player, state, None if "simulations=" in text else options.cpu)
             seconds += time.process_time() - began
             move = gomoku.format_move(thought.action, *state.board.shape)
             simulations += thought.nodes or 0
-            values.append(thought.found.value if thought.found else 0.0)
-            if refuted(row["fen"], move, options.proof):
-                lost.append(f"{move}({values[-1]:+.2f})")
-            else:
-                lost.append("-")
+            bad = refuted(row["fen"], move, options.proof)
+            lost.append(f"{move}({thought.found.value if thought.found else 0.0:+.2f})" if bad else "-")
         wrong = sum(move != "-" for move in lost)
         rate = simulations / seconds
         print(
@@ -60,30 +54,10 @@ def main() -> None:
         )
 
 
-def limited(text: str) -> bool:
-    """Whether simulations limit the player."""
-    return "simulations=" in text or "nodes=" in text
-
-
-def think(player: Player, state: gomoku.GomokuState, seconds: float | None) -> Thought:
-    """Return the player's thought, stopped after so many seconds of CPU time."""
-    position = Position(state, np.random.default_rng(0))
-    if seconds is None:
-        return player.think(position, NO_BOUNDS)
-    over, end = threading.Event(), time.process_time() + seconds
-
-    def watch() -> None:
-        while time.process_time() < end and not over.wait(POLL_S):
-            pass
-        player.stop()
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        return player.think(position, Bounds(infinite=True))
-    finally:
-        over.set()
-        thread.join()
+def think(player: Player, state: gomoku.GomokuState, ms: float | None) -> Thought:
+    """Return the player's thought in so many milliseconds of CPU time; None is the player's own limit."""
+    with on_cpu_time(True):
+        return player.think(Position(state, np.random.default_rng(0)), Bounds(movetime_ms=ms))
 
 
 @cache

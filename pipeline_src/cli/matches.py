@@ -44,7 +44,7 @@ def match(
     cpu_time: bool = typer.Option(
         False,
         "--cpu-time",
-        help="All times are CPU times of the players' processes, for busy machines (engines: Linux).",
+        help="All times are CPU times of the players' processes, for busy machines.",
     ),
     size: int | None = typer.Option(
         None, help="Size of the board: Amazons 10, 8 or 6; Gomoku 3 to 25.  [default: 10; Gomoku 15]"

@@ -164,8 +164,10 @@ _on_cpu_time = threading.Event()
 @contextmanager
 def on_cpu_time(wanted: bool) -> Iterator[None]:
     """Within the block, if ``wanted``, the time of searches is the CPU time of this process."""
-    if wanted:
-        _on_cpu_time.set()
+    if not wanted:
+        yield
+        return
+    _on_cpu_time.set()
     try:
         yield
     finally:

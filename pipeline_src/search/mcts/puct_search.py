@@ -376,7 +376,7 @@ class Puct:
         if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, owed, states[0]):
             for g, state in enumerate(states):
                 trees.plant(g, state)
-            if self.between is not None and limit.movetime_ms is None:
+            if self.between is not None and limit.nodes is not None and limit.movetime_ms is None:
                 self.between.forget()
         crew = self._crew if limit.nodes is None and len(states) == 1 else None
         simulate = trees.simulate if crew is None else crew.simulate
