@@ -3,7 +3,7 @@
 POSITIONS is JSON lines with ``fen`` and, where known, moves that are not refuted in ``unrefuted``. A move is refuted if
 the solver proves a win of the other side after it within ``--proof`` positions. Only positions with a move that is not
 refuted count. Players without a limit of simulations think for ``--cpu`` milliseconds of the process's CPU time.
-Example: ``python -m bench.strength.zero_losses losses.jsonl zero:movetime=300 zero:movetime=300,threats=0``
+Example: ``python -m bench.strength.zero_losses losses.jsonl zero:movetime=300 zero:movetime=300,threats=3``
 """
 
 import argparse

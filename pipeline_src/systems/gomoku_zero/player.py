@@ -79,7 +79,7 @@ class ZeroPlayer(SearchPlayer):
         for position in positions:
             self.check(position.state)
         one_by_one = self.limit.movetime_ms is not None or any(position.clock is not None for position in positions)
-        one_by_one |= self.puct.between is not None and self.temperature == 0
+        one_by_one |= self.puct.between is not None
         if one_by_one and not self.policy:
             return super().consider(positions)
         found, shapes = dict[int, Thought](), [position.state.board.shape for position in positions]

@@ -24,9 +24,9 @@ class ProvingOptions(ZeroOptions):
     """Monte Carlo tree search guided by a self-play net, on the board and by the rules of the net.
 
     At each leaf of the tree, a search for wins by fours replaces the net's value by a certain one, and where the other
-    side threatens to win, only moves that meet the threat are tried. Much visited nodes of the tree get a search by
-    threats. With a limit of ``simulations`` the net plays alone, unless ``fours``, ``solver`` or ``threats`` is given.
-    The default limit is 300 simulations per move.
+    side threatens to win, only moves that meet the threat are tried. With ``threats``, much visited nodes of the tree
+    get a search by threats. With a limit of ``simulations`` the net plays alone, unless ``fours``, ``solver`` or
+    ``threats`` is given. The default limit is 300 simulations per move.
     """
 
     EXAMPLE = "zero:artifacts/models/gomoku/10/best.pt,movetime=300"
@@ -38,14 +38,13 @@ class ProvingOptions(ZeroOptions):
     """Number of positions of each search by fours; 0 is no search, as on boards with lines of more than five."""
     solver: Number = 0
     """Number of positions of each search by fours and threes, which takes nearly all of the time; 0 is no search."""
-    threats: NonNegative = 3.0
+    threats: NonNegative = 0.0
     """Number of positions of searches by threats for each visit of a move that the tree tries; deeper nodes have a
-    tenth. What they prove is certain in the tree. 0 is no search, as with a limit of simulations by default."""
+    tenth. What they prove is certain in the tree, and kept from move to move on time. 0 is no search."""
 
     @model_validator(mode="after")
     def _threats_have_a_proving_tree(self) -> Self:
-        given = "threats" in self.model_fields_set and self.threats > 0
-        if given and (self.search != "puct" or self.temperature > 0 or not (self.fours or self.solver)):
+        if self.threats and (self.search != "puct" or self.temperature or not (self.fours or self.solver)):
             raise ValueError("threats needs search=puct, no temperature, and fours or solver above 0")
         return self
 
@@ -60,14 +59,11 @@ def zero_player(options: ProvingOptions) -> Player:
         return open_player(options)
     given = not options.model_fields_set.isdisjoint({"fours", "solver"})
 
-    limited = options.nodes is not None and "threats" not in options.model_fields_set
-    threats = 0.0 if limited or options.search != "puct" else options.threats
-
     def around(evaluate: EvaluateBatch, info: ModelInfo) -> tuple[EvaluateBatch, TreeThreats | None]:
         if not given and parse_variant(info.variant)[0] not in LINES:
             return evaluate, None
         proving = ProvingEvaluator(evaluate, max(options.fours, options.solver), options.solver)
-        return proving, TreeThreats(threats) if threats > 0 else None
+        return proving, TreeThreats(options.threats) if options.threats else None
 
     return open_player(options, around)
 

@@ -118,15 +118,14 @@ def test_forced_wins_are_searched_unless_simulations_are_limited(
 @pytest.mark.parametrize(
     ("options", "on"),
     [
-        ("", True),
-        (",movetime=50", True),
-        (",movetime=50,threats=0", False),
-        (",simulations=20,threats=2", True),
+        ("", False),
+        (",movetime=50", False),
         (",simulations=20,solver=50", False),
-        (",search=gumbel", False),
+        (",simulations=20,threats=2", True),
+        (",movetime=50,threats=2", True),
     ],
 )
-def test_threats_are_searched_in_the_tree_unless_simulations_are_limited(model: Path, options: str, on: bool) -> None:
+def test_threats_are_searched_in_the_tree_where_asked_for(model: Path, options: str, on: bool) -> None:
     assert (player(f"zero:{model}{options}").puct.between is not None) == on
 
 
@@ -227,6 +226,8 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
         ("zero:MODEL,search=gumbel,movetime=20", "excludes movetime and temperature"),
         ("zero:MODEL,search=gumbel,temperature=1", "excludes movetime and temperature"),
         ("zero:MODEL,search=none,simulations=5", "search=none has no simulations and no movetime"),
+        ("zero:MODEL,threats=3,search=gumbel", "threats needs search=puct"),
+        ("zero:MODEL,threats=3,fours=0", "threats needs search=puct"),
         ("zero:MODEL,c=nan", "c must be at least 0, not nan"),
     ],
 )
