@@ -212,7 +212,7 @@ class PlayerText:
 
     @property
     def label(self) -> str:
-        """What tables call the player: the option ``name`` of a program that has one, or else the text."""
+        """Name of the player in tables: the option ``name`` of a program that has one, or else the text."""
         return self.options.get("name") or str(self)
 
     def __str__(self) -> str:

@@ -65,7 +65,7 @@ def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
     assert play("one_ply:noise=2", "random", pairs=4).games == many[:8]
 
 
-def test_engine_that_waits_for_a_core_is_not_late_by_cpu_time():
+def test_waiting_engine_is_not_late_by_cpu_time():
     spec = MatchSpec(
         "gomoku", "random", f"{brain('late=120')},movetime=50,name=waits", 2, "none", 5, "freestyle", margin=20.0
     )

@@ -149,14 +149,14 @@ def searcher(rate):
 
 
 @pytest.mark.parametrize(("rate", "value"), [(None, 0.0), (1000.0, 1.0)])
-def test_own_win_by_threes_is_seen_at_the_root_with_its_move(rate, value):
+def test_root_won_by_threes_plays_its_move(rate, value):
     found = searcher(rate).search(THREES, Limit(nodes=2))
     assert found.value == pytest.approx(value, abs=0.1)
     refuted = not Solver().solve(gomoku.play(THREES, found.action), Limit(nodes=1000)).win
     assert rate is None or refuted, "the other side must not win after it"
 
 
-def test_move_refuted_by_threes_is_given_up_where_another_one_holds():
+def test_move_refuted_by_threes_is_given_up():
     state = from_fen("2o12/3xx1o8/3oxoo1x6/4oxoo7/4xoxo7/2xox1xo7/6xx7/4x3x6/7o1x5/10o4/15/15/15/15/15 w")
     net = make_player("gomoku", "zero:simulations=2000,threats=10")
     found = net.think(Position(state, np.random.default_rng(0)))
@@ -165,7 +165,7 @@ def test_move_refuted_by_threes_is_given_up_where_another_one_holds():
     assert found.found.value > -1
 
 
-def test_answers_with_a_limit_of_nodes_do_not_depend_on_searches_before():
+def test_threats_found_before_change_no_limited_search():
     one = searcher(20.0)
     first = one.search(SCATTERED, Limit(nodes=900, lines=5))
     one.search(THREES, Limit(nodes=300))
