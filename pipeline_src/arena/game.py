@@ -11,7 +11,7 @@ import numpy as np
 from pipeline_src.games.game import Game
 from pipeline_src.players.player import ErrorKind, Player, PlayerError, Position, Thought
 from pipeline_src.records.record import Winner
-from pipeline_src.search.limits import Clock
+from pipeline_src.search.limits import Clock, on_cpu_time
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class TimeControl:
     nodes_per_ms: float = 0.0
     """Nodes charged as one millisecond. Above 0, the clock counts nodes, and results do not depend on the machine."""
     margin_ms: float = 100.0  # Time by which a move may exceed the player's own limit, without a clock
+    cpu: bool = False  # Whether times are CPU times: those of this process, or of an engine's
 
 
 class GameClock:
@@ -50,7 +51,7 @@ class GameClock:
         return Clock(self.left_ms[side], self.left_ms[1 - side], self.control.increment_ms)
 
     def cost(self, thought: Thought, used_ms: float) -> float:
-        """Return the cost of a move that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
+        """Return the cost of a move that took ``used_ms``: nodes, or milliseconds to the microsecond."""
         return thought.nodes if self.control.nodes_per_ms else round(used_ms, 3)
 
     def spend(self, side: int, cost: float) -> str:
@@ -201,9 +202,13 @@ def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
                     tables.setdefault(id(game.players[side]) if game.clock is None else id(game), []).append(game)
             for table in tables.values():
                 positions = [game.position() for game in table]
-                begin = time.perf_counter()
-                answers = _ask(table[0].players[side], positions)
-                used_ms = (time.perf_counter() - begin) * 1000 - table[0].players[side].waited_ms
+                player, clock = table[0].players[side], table[0].clock
+                cpu = clock is not None and clock.control.cpu
+                now = player.cpu_seconds if cpu else time.perf_counter
+                begin = now()
+                with on_cpu_time(cpu):
+                    answers = _ask(player, positions)
+                used_ms = max(0.0, now() - begin) * 1000 - (0.0 if cpu else player.waited_ms)
                 for game, answer in zip(table, answers, strict=True):
                     game.move(answer, used_ms)
     return [game.played for game in games if game.played is not None]

@@ -58,6 +58,7 @@ class MatchSpec:
     clock: tuple[float, float] | None = None
     """Milliseconds per side and increment per move; without a clock, a player's own ``movetime`` is enforced."""
     margin: float = 100.0  # Milliseconds that a move may take beyond its movetime
+    cpu_time: bool = False  # Whether all these times are CPU times of the players' processes
 
     def __post_init__(self) -> None:
         if self.games < 2 or self.games % 2:
@@ -77,7 +78,9 @@ class MatchSpec:
     def board(self) -> Board:
         """The board of the games, with their time control."""
         time, increment = self.clock or (None, 0.0)
-        return Board(self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin))
+        return Board(
+            self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin, cpu=self.cpu_time)
+        )
 
     def read_openings(self) -> list[Opening]:
         """Return one opening for each pair. The first openings do not depend on the number of games.
@@ -94,6 +97,8 @@ class MatchSpec:
     def identity(self) -> dict[str, Any]:
         """Return everything that decides the games, as JSON data, without their number: a match may be extended."""
         found = {key: value for key, value in asdict(self).items() if key != "games"}
+        if not self.cpu_time:
+            del found["cpu_time"]  # as in journals that were begun before it was there
         if self.openings != "none" and not self.openings.startswith(("random:", "level:")):
             with open(self.openings, "rb") as file:
                 found["openings_sha256"] = hashlib.sha256(file.read()).hexdigest()
@@ -375,6 +380,8 @@ class Tournament(Params):
     """Milliseconds per side and increment per move."""
     margin: NonNegative = 100.0
     """Milliseconds that a move may take beyond its movetime."""
+    cpu_time: bool = False
+    """Whether all these times are CPU times of the players' processes, which a busy machine does not change."""
     seed: Whole = 1
     """Seed of openings and players."""
     sprt: Annotated[Items[float], Field(min_length=2, max_length=4)] | None = None
@@ -440,7 +447,8 @@ class Tournament(Params):
         size = max(get_game(self.game).initial_state().board.shape) if self.size is None else self.size
         clock = None if self.clock is None else (self.clock[0], self.clock[1])
         a, b = self.names[:2]
-        return MatchSpec(self.game, a, b, self.games, self.openings, size, self.variant, self.seed, clock, self.margin)
+        limits = clock, self.margin, self.cpu_time
+        return MatchSpec(self.game, a, b, self.games, self.openings, size, self.variant, self.seed, *limits)
 
 
 def read_tournament(path: Path) -> Tournament:

@@ -49,20 +49,23 @@ def draw_openings(
     seed: Sequence[int],
     form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
+    on_found: Callable[[tuple[int, ...]], None] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return openings as `random_openings` does, or fewer if `ATTEMPTS` draws give no further one.
 
     No two have the same ``form``, the key of an opening and the position after it; None rejects the opening. Actions
-    are drawn from those legal ones that are ``among`` some; None is all.
+    are drawn from those legal ones that are ``among`` some; None is all. ``on_found`` receives each opening, in place of a progress bar.
     """
     if plies == 0:
         return [()] * count
     openings: dict[Hashable, tuple[int, ...]] = {None: ()}
-    for number in tqdm(range(count), "openings", delay=2, leave=False, disable=None):
+    for number in tqdm(range(count), "openings", delay=2, leave=False, disable=None if on_found is None else True):
         for attempt in range(ATTEMPTS):
             drawn = _draw(game, start, plies, np.random.default_rng([*seed, number, attempt]), among)
             if drawn is not None and (found := form(*drawn)) not in openings:
                 openings[found] = drawn[0]
+                if on_found is not None:
+                    on_found(drawn[0])
                 break
         else:
             break
@@ -117,13 +120,14 @@ def balanced_openings(
     bound: float,
     among: Collection[int] | None = None,
     played: Sequence[int] = (),
+    on_found: Callable[[tuple[int, ...]], None] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
 
     As for `random_openings`, but an opening is also drawn again if an earlier one is equal under the eight symmetries,
     or if the value to the ``judge``, a player that searches, is above ``bound``. With ``played``, nodes per move of
     games that the judge plays against itself from the opening, each side has to win one of them: a value near 0 often
-    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`.
+    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`. ``on_found`` as there.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.
@@ -141,7 +145,7 @@ def balanced_openings(
             return None
         return canonical_form(state.board, rules.to_play(state))
 
-    openings = draw_openings(rules, start, count, plies, seed, form, among)
+    openings = draw_openings(rules, start, count, plies, seed, form, among, on_found)
     if len(openings) < count:
         raise ZugwerkError(
             f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "

@@ -124,6 +124,8 @@ class Board:
                 for fen in fens:
                     one.check(self.start(fen))
                 one.ready()
+                if self.control is not None and self.control.cpu:
+                    one.cpu_seconds()
             finally:
                 one.close()
 
@@ -222,6 +224,8 @@ def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
     files = {text: digests_of(text) for text in texts}
     on, keys = asdict(replace(board, logs="")), []
+    if board.control is not None and not board.control.cpu:
+        del on["control"]["cpu"]  # keys of games that were played before it was there
     for group in groups:
         rows = [[asdict(one), files[one.first], files[one.second]] for one in group]
         keys.append(hashlib.sha256(json.dumps([on, rows], sort_keys=True).encode()).hexdigest()[:32])

@@ -228,7 +228,8 @@ add_move(
 
 @gomoku_app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
 def show(
-    position: str = typer.Argument(..., help="A FEN, or a record (.psq or .sgf).", metavar="FEN_OR_FILE"),
+    position: str | None = typer.Argument(None, help="A FEN, or a record (.psq or .sgf).", metavar="FEN_OR_FILE"),
+    fen: str | None = GomokuFen,
     variant: str | None = typer.Option(
         None, "--variant", help=f"Variant of a .psq record that names none.  [default: {VARIANT}]"
     ),
@@ -239,18 +240,22 @@ def show(
     from pipeline_src.games.gomoku import diagram, standing
     from pipeline_src.records.psq import read_psq
 
-    is_sgf = position.lower().endswith(".sgf")
+    given = [text for text in (position, fen) if text is not None]
+    if len(given) != 1:
+        raise ZugwerkError("name one position: a FEN, a record (.psq or .sgf), or --fen FEN")
+    (text,) = given
+    is_sgf = fen is None and text.lower().endswith(".sgf")
     if not is_sgf and number is not None:
         raise ZugwerkError("--game is for SGF records, which may be several in a file")
-    if not is_sgf and not position.lower().endswith(".psq") and not Path(position[:255]).is_file():
+    if fen is not None or not (is_sgf or text.lower().endswith(".psq") or Path(text[:255]).is_file()):
         if variant is not None:
             raise ZugwerkError("a FEN contains its variant (3/3/3 b exact-3); remove --variant")
-        state = gomoku.from_fen(position)
+        state = gomoku.from_fen(text)
     else:
         if is_sgf:
-            record, state = _of_sgf(position, variant, number)
+            record, state = _of_sgf(text, variant, number)
         else:
-            record, _, state = read_psq(position, variant=variant)
+            record, _, state = read_psq(text, variant=variant)
         if record.first_name or record.second_name:
             typer.echo(f"x {record.first_name}, o {record.second_name}")
         typer.echo(" ".join(gomoku.format_move(action, *state.board.shape) for action in record.actions))
@@ -369,8 +374,11 @@ def openings(
     bound = (0.15 if by_net else 100.0) if within is None else within
     quick = quick_games((0 if by_net else 4) if games is None else games)
     text, among = with_limits("gomoku", text, {"nodes": nodes}), central_cells(side, min(square, side))
-    for opening in balanced_openings("gomoku", start, count, plies, [seed], text, bound, among, quick):
+
+    def show(opening: tuple[int, ...]) -> None:
         typer.echo(" ".join(gomoku.format_move(action, side, side) for action in opening))
+
+    balanced_openings("gomoku", start, count, plies, [seed], text, bound, among, quick, show)
 
 
 @gomoku_app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")

@@ -44,6 +44,11 @@ def match(
     depth: int | None = typer.Option(None, help="Depth in plies, for players without a limit of their own."),
     clock: str | None = typer.Option(None, help="Milliseconds per side and increment per move, e.g. 900000+0."),
     margin: float = typer.Option(100.0, help="Milliseconds by which a move may exceed its movetime."),
+    cpu_time: bool = typer.Option(
+        False,
+        "--cpu-time",
+        help="All times are CPU times of the players' processes, for busy machines.",
+    ),
     size: int | None = typer.Option(
         None, help="Size of the board: Amazons 10, 8 or 6; Gomoku 3 to 25.  [default: 10; Gomoku 15]"
     ),
@@ -66,6 +71,7 @@ def match(
     from pipeline_src.arena.match import MatchSpec, run_match, with_limits
     from pipeline_src.arena.result import Sprt
     from pipeline_src.parallel import Parallel
+    from pipeline_src.players.player import PlayerText
     from pipeline_src.project.params import build
 
     rules = get_game(game)
@@ -82,10 +88,15 @@ def match(
     board = max(rules.initial_state().board.shape) if size is None else size
     if openings is None:
         openings = "level:4" if game == "gomoku" and board >= LEVEL_FROM else "random:2"
-    spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
+    spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin, cpu_time)
     parallel = build(Parallel, {"workers": workers, "address": address}, "parallel", "zugwerk match")
     processes.watch(*processes.ENDS)
-    with tqdm(total=spec.pairs, desc=f"{one} against {other}", unit="pair", disable=None) as bar:  # in a terminal only
+    with tqdm(
+        total=spec.pairs,
+        desc=f"{PlayerText.parse(one).label} against {PlayerText.parse(other).label}",
+        unit="pair",
+        disable=None,
+    ) as bar:  # in a terminal only
 
         def show(so_far: "Match") -> None:
             if not bar.disable:
@@ -131,14 +142,14 @@ def _print(found: "Match") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pipeline_src.players.player import ErrorKind
+    from pipeline_src.players.player import ErrorKind, PlayerText
 
     console, score, standing = Console(), found.score, found.standing
     (elo, low, high), sides, test = score.elo(), (found.side(0), found.side(1)), found.test
     if found.by_forfeit:
         console.print(f"decided by forfeits: {found.by_forfeit}", markup=False)
     table = Table("", "A", "B", title=f"{standing.games} games, {found.status}")
-    table.add_row("player", found.a, found.b)
+    table.add_row("player", *(PlayerText.parse(text).label for text in (found.a, found.b)))
     table.add_row("won", str(standing.wins), str(standing.losses))
     if standing.draws:
         table.add_row("drawn", str(standing.draws), str(standing.draws))

@@ -1,6 +1,7 @@
 """`Player`, the base of all players, and `PlayerText`, the text that names one: ``NAME[:VALUE][,key=value...]``."""
 
 import re
+import time
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,6 +152,14 @@ class Player:
     def stop(self) -> None:
         """End the running search, from another thread. A player that does not search ignores it."""
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of the process that the player runs in.
+
+        Raises:
+            PlayerError: the system does not tell it.
+        """
+        return time.process_time()
+
     def last_words(self) -> str:
         """Return the last lines of another program for the end of a message; empty for other players."""
         return ""
@@ -193,6 +202,11 @@ class PlayerText:
                 raise ZugwerkError(f"player {text!r}: cannot read {item!r}; expected key=value, each key once{hint}")
             options[key] = _unquoted(setting)
         return cls(name, _unquoted(value), options, value)
+
+    @property
+    def label(self) -> str:
+        """Name of the player in tables: the option ``name`` of a program that has one, or else the text."""
+        return self.options.get("name") or str(self)
 
     def __str__(self) -> str:
         """Return a text that `parse` reads as this."""

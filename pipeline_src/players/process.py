@@ -288,6 +288,23 @@ class EnginePlayer(Player):
         """See `Player.ready`. Waits until the engine is ready, for a game from ``start`` if that is given."""
         self._running()
 
+    def cpu_seconds(self) -> float:
+        """See `Player.cpu_seconds`; with the children of the process. 0 while it does not run."""
+        import psutil
+
+        if self._process is None or not self._process.alive():
+            return 0.0
+        seconds = 0.0
+        try:
+            parent = psutil.Process(self._process.pid)
+            for one in (parent, *parent.children(recursive=True)):
+                seconds += sum(one.cpu_times()[:2])
+        except psutil.NoSuchProcess:  # one of them has just ended
+            return seconds
+        except psutil.Error as error:
+            raise PlayerError("crash", f"engine {self._command[0]!r}: no CPU time is known of it: {error}") from None
+        return seconds
+
     def last_words(self) -> str:
         """See `Player.last_words`."""
         return "" if self._process is None else self._process.last_words()
@@ -336,8 +353,8 @@ class EnginePlayer(Player):
         while (now := time.monotonic()) < deadline:
             if now >= slow:
                 words = process.last_words() or "; it has said nothing"
-                said = "waiting for engine %r: no %s yet, given up after %.0f s%s"
-                log.warning(said, process.command[0], what, seconds, words)
+                said = "waiting for engine %r: no %s after %.0f s, of %.0f s that it may take%s"
+                log.warning(said, process.command[0], what, slow_s, seconds, words)
                 slow = math.inf
             line = process.read(min(deadline, slow))
             if line is not None and wanted(line):

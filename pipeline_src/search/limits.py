@@ -157,6 +157,23 @@ class Searcher(Protocol):
         """Return all kernels that searches of positions like ``state`` call, so that none is compiled on a clock."""
 
 
+LEAST_WAIT_S = 5e-4  # CPU time that is not waited for any more
+_on_cpu_time = threading.Event()
+
+
+@contextmanager
+def on_cpu_time(wanted: bool) -> Iterator[None]:
+    """Within the block, if ``wanted``, the time of searches is the CPU time of this process."""
+    if not wanted:
+        yield
+        return
+    _on_cpu_time.set()
+    try:
+        yield
+    finally:
+        _on_cpu_time.clear()
+
+
 @dataclass(eq=False)
 class StopFlag:
     """A byte that compiled code checks between two nodes, set by `set`, by a timer or by Ctrl-C."""
@@ -176,19 +193,31 @@ class StopFlag:
 
     @contextmanager
     def after(self, seconds: float | None) -> Iterator[None]:
-        """Set the flag once ``seconds`` have passed within the block; None is never.
+        """Set the flag once ``seconds`` have passed within the block, see `on_cpu_time`; None is never.
 
         The compiled search must release the interpreter's lock (``nogil=True``) for the timer to run.
         """
         if seconds is None:
             yield
             return
-        timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), self.set)
+        seconds, watch = min(max(0.0, seconds), threading.TIMEOUT_MAX), self.set
+        over, by_cpu = threading.Event(), _on_cpu_time.is_set()
+        if by_cpu:
+            end = time.process_time() + seconds
+
+            def watch() -> None:
+                while (left := end - time.process_time()) > LEAST_WAIT_S:
+                    if over.wait(left / 2):  # the times of several threads add up
+                        return
+                self.set()
+
+        timer = threading.Timer(0.0 if by_cpu else seconds, watch)
         timer.daemon = True
         timer.start()
         try:
             yield
         finally:
+            over.set()
             timer.cancel()
 
 

@@ -65,6 +65,16 @@ def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
     assert play("one_ply:noise=2", "random", pairs=4).games == many[:8]
 
 
+def test_waiting_engine_is_not_late_by_cpu_time():
+    spec = MatchSpec(
+        "gomoku", "random", f"{brain('late=120')},movetime=50,name=waits", 2, "none", 5, "freestyle", margin=20.0
+    )
+    found = run_match(dataclasses.replace(spec, cpu_time=True))
+    assert not found.forfeited
+    assert max(max(game.spent) for game in found.games) < 70
+    assert run_match(spec).forfeited
+
+
 @pytest.mark.slow
 def test_result_is_independent_of_workers(model):
     """Nets play the same moves in this process, whatever torch's threads here, as in workers."""

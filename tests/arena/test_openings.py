@@ -154,6 +154,11 @@ def draw(count, plies=2, bound=1.0, among=None, start=NINE, judge="judge"):
     return balanced_openings("gomoku", start, count, plies, [3, 1], judge, bound, among)
 
 
+def test_openings_are_passed_on_one_by_one():
+    found = list[tuple[int, ...]]()
+    assert balanced_openings("gomoku", NINE, 4, 2, [3, 1], "judge", 1.0, on_found=found.append) == found == draw(4)
+
+
 def stones_after(opening, start=NINE):
     for action in opening:
         start = gomoku.play(start, action)

@@ -4,6 +4,7 @@ import os
 import re
 import time
 import tracemalloc
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -13,7 +14,7 @@ from pipeline_src.arena import runner
 from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
 from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
 from pipeline_src.arena.openings import random_openings
-from pipeline_src.arena.runner import Board, play_fixtures, play_matches, swapped_pair
+from pipeline_src.arena.runner import Board, group_keys, play_fixtures, play_matches, swapped_pair
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import get_game
@@ -437,6 +438,29 @@ def test_flag_falls_and_increments_delay_it():
     assert game.detail.split(": ")[1] == "the flag fell"
     assert len(game.spent_by(0)) in (3, 4)
     assert timed(Slow(5, 5, 0), Slow(0), clock_ms=20.0, increment_ms=100.0).ended == "board"
+
+
+def test_clock_of_cpu_time_counts_work_alone():
+    class Busy(Slow):
+        def choose(self, positions):
+            end = time.process_time() + 0.03
+            while time.process_time() < end:
+                pass
+            return super().choose(positions)
+
+    game = timed(Slow(30), Slow(0), clock_ms=100.0, cpu=True)
+    assert game.ended == "board"
+    assert sum(game.spent_by(0)) < 100 < 30 * len(game.spent_by(0))
+    game = timed(Busy(0), Slow(0), clock_ms=100.0, cpu=True)
+    assert (game.winner, game.ended) == ("second", "time")
+
+
+def test_journals_begun_before_there_was_cpu_time_go_on():
+    fixture, board = Fixture("random", "random", (), (1,)), Board("gomoku", 15, None, TimeControl(1000.0))
+    assert group_keys(board, [[fixture]]) == ["d3ae84e8a5a4624aad0d6633da67b069"]
+    assert group_keys(replace(board, control=TimeControl(1000.0, cpu=True)), [[fixture]]) != group_keys(
+        board, [[fixture]]
+    )
 
 
 def test_node_clock_ignores_wall_time():

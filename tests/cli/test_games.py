@@ -142,6 +142,9 @@ def test_show_a_position():
     lines = of_gomoku("show", "3/1x1/3 w freestyle-3").stdout.splitlines()
     assert lines[2].split() == ["2", ".", "x", ".", "2"]
     assert lines[-2:] == ["White to move after 1 plies, freestyle-3", "3/1x1/3 w freestyle-3"]
+    assert of_gomoku("show", "--fen", "3/1x1/3 w freestyle-3").stdout.splitlines() == lines
+    for words in ([], ["3/3/3 b freestyle-3", "--fen", "3/3/3 b freestyle-3"]):
+        assert "name one position" in str(of_gomoku("show", *words).exception)
 
 
 @pytest.mark.parametrize("name", ["game.psq", "GAME.PSQ", "game.txt"])

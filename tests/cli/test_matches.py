@@ -90,6 +90,8 @@ def test_forfeit_is_explained_and_refusal_is_no_loss():
     words = ["match", "gomoku", f"{brain} suggest", "random", "--size", "5", "--games", "2", "--openings", "random:2"]
     told = " ".join(invoke(*words).stdout.split())
     assert told.startswith("decided by forfeits: ")
+    named = invoke("match", "gomoku", f"{brain} good,name=mine", "random", "--size", "5", "--games", "2").stdout
+    assert re.search(r"player +│ mine +│ random", named)
     assert "game 1: A forfeits (illegal), move 3: engine" in told
     assert "answers 'SUGGEST 2,2' in place of a move; its last lines: OK | SUGGEST 2,2" in told
     refused = refusal("match", "gomoku", "random", f"{brain} refuses", "--games", "2")

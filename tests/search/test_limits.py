@@ -12,6 +12,7 @@ from pipeline_src.search.limits import (
     StopFlag,
     expected_plies,
     movetime_ms,
+    on_cpu_time,
     repeated,
     searching_seconds,
 )
@@ -69,6 +70,21 @@ def test_a_time_beyond_all_clocks_ends_nothing():
     with flag.after(1e300):
         time.sleep(0.05)  # a timer that fails has done so by then, which pytest reports
         assert not flag.raised[0]
+
+
+def test_time_on_a_busy_machine_is_that_of_this_process():
+    flag = StopFlag()
+    with on_cpu_time(True), flag.after(0.1):
+        time.sleep(0.3)
+        assert not flag.raised[0], "a sleep takes none"
+        end = time.process_time() + 10
+        while not flag.raised[0] and time.process_time() < end:
+            pass
+        assert flag.raised[0]
+    flag.clear()
+    with flag.after(0.01):
+        time.sleep(0.5)
+        assert flag.raised[0]
 
 
 def play_game(own_ms, increment_ms, plies, lateness_ms=4.0, seed=0):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.games.gomoku import SIDE, GomokuState, format_variant, from_board
-from pipeline_src.games.kernels import stack
+from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import (
@@ -27,8 +27,10 @@ from pipeline_src.search.gomoku.lines import (
     Int,
     Lines,
     bring,
+    lift,
     lines_need,
     make_lines,
+    place,
 )
 from pipeline_src.search.gomoku.threats import (
     FourSpace,
@@ -40,8 +42,9 @@ from pipeline_src.search.gomoku.threats import (
     write_cells,
     write_defences,
 )
-from pipeline_src.search.mcts.puct import evaluate
-from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
+from pipeline_src.search.mcts.puct import LOST, UNPROVEN, WON, Forest, evaluate
+from pipeline_src.search.mcts.puct import prove as set_proof
+from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, PuctTrees
 
 UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
 
@@ -303,3 +306,142 @@ class ProvingEvaluator:
         self._generation += 1
         self._space.counts[threats.GENERATION] = self._generation
         self._fours.counts[threats.SALT] += 1
+
+
+# Threats at much visited nodes of a tree.
+#
+# Leaves see wins by fours, and few plies ahead. A node that many simulations pass through gets a search by fours and
+# threes for its side to move: a few positions for each of its visits, again each time that these have doubled. What it
+# proves goes up the tree as other proofs do, and so a move is given up whose refutation the net would see too late.
+
+
+DEEPER = 0.1  # Positions for each visit of a node below the root's children, as a share of those of these
+LEAST_POSITIONS = 200  # Least positions of a search by threats of a node
+PATH = 40  # Greatest depth of a node that is searched, in plies
+NEVER_AGAIN, PROVEN = -1, -2  # In place of a number of positions: no win by threats exists; one does
+
+
+class Seen(NamedTuple):
+    """Nodes' searches so far, by a few bits of the hash of their positions: a later position replaces an earlier."""
+
+    keys: npt.NDArray[np.uint64]  # [M], M a power of two
+    positions: npt.NDArray[np.int32]  # [M]: limit of the last search, NEVER_AGAIN or PROVEN
+    path: npt.NDArray[np.int32]  # [PATH]: scratch, the next edge of each node on the way from the root
+
+
+@njit(cache=True, nogil=True)
+def search_nodes(
+    forest: Forest,
+    lines: Lines,
+    table: ProofTable,
+    space: ThreatSpace,
+    found: FourSpace,
+    seen: Seen,
+    board: npt.NDArray[np.int8],
+    rate: float,
+) -> int:
+    """Search by threats at those nodes of the first tree whose visits have doubled, and back up the proofs.
+
+    Args:
+        forest: the tree, whose nodes know their positions' hashes; none waits for the evaluator.
+        lines: a board of its size and rule, with any stones.
+        table: of the searches by threats.
+        space: of the same.
+        found: of the searches by fours.
+        seen: what was searched before.
+        board: int8 [H, W] of the root.
+        rate: positions for each visit of the root or a child of it; deeper nodes have `DEEPER` of it.
+
+    Returns:
+        The step that wins by threats at the root if it has no visits yet, else -1.
+    """
+    nodes, edges, width, untried = forest.nodes[0], forest.edges[0], board.shape[1], Int(-1)
+    first, stride, asked, mask = lines.sizes[FIRST], lines.sizes[STRIDE], space.counts, np.uint64(seen.keys.size - 1)
+    bring(lines, board)
+    node, depth, entering = 0, 0, True
+    while True:
+        here = nodes[node]
+        if entering:
+            seen.path[At(depth)] = 0
+            key, most = forest.keys[0, node], Int((rate if depth <= 1 else DEEPER * rate) * here.visits)
+            slot = Int(key & mask)
+            before = Int(seen.positions[At(slot)]) if seen.keys[At(slot)] == key else Int(0)
+            if (before >= 0 and most >= 2 * before) or (before == PROVEN and depth == 0):
+                asked[threats.NODES], asked[threats.STOPPED] = 0, 0
+                asked[threats.NODE_LIMIT], asked[threats.KINDS] = most - max(before, 0), ONE_THREE  # the table has more
+                proof, disproof, move, _ = prove(lines, table, space, found, Int(here.side), False)
+                if space.stop[0] == 0:
+                    before = Int(PROVEN) if proof == 0 else Int(NEVER_AGAIN) if disproof == 0 else most
+                    seen.keys[At(slot)], seen.positions[At(slot)] = key, before
+                if proof == 0 and depth == 0:
+                    untried = (move - first) // stride * width + (move - first) % stride
+                    for edge in range(here.first, here.first + here.edges):
+                        if edges[edge].step == untried:  # the proof has to name its move
+                            set_proof(forest, 0, edges[edge].child, LOST)
+                            untried = Int(-1)
+                            break
+            if before == PROVEN and depth > 0:
+                set_proof(forest, 0, node, WON)
+        edge, last = Int(here.first) + seen.path[At(depth)], Int(here.first) + here.edges
+        if here.proof != UNPROVEN or depth == PATH - 1 or space.stop[0] != 0:
+            edge = last
+        least = LEAST_POSITIONS / (rate if depth == 0 else DEEPER * rate)
+        while edge < last:
+            below = nodes[edges[edge].child]
+            if below.proof == UNPROVEN and below.over == 0 and below.visits >= least:
+                break
+            edge += 1
+        if edge < last:
+            seen.path[At(depth)] = edge + 1 - here.first
+            step = edges[edge].step
+            place(lines, first + step // width * stride + step % width, here.side + 1)
+            node, depth, entering = Int(edges[edge].child), depth + 1, True
+        elif depth > 0:
+            step = edges[here.owner].step
+            lift(lines, first + step // width * stride + step % width)
+            node, depth, entering = Int(here.parent), depth - 1, False
+        else:
+            return int(untried)
+
+
+class TreeThreats:
+    """Searches by threats at much visited nodes of a tree of Gomoku, see `search_nodes`. One search at a time."""
+
+    def __init__(self, rate: float) -> None:
+        """See `search_nodes` for the rate, above 0."""
+        self._rate = float(rate)
+        self._table, self._fours = threats.make_table(1 << 18), threats.make_four_space()
+        self._seen = Seen(np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, np.int32), np.zeros(PATH, np.int32))
+        self._lines: Lines | None = None
+        self._shape, self._generation = (0, 0), 0
+        self._space = threats.make_space(1, np.zeros(1, np.uint8))
+
+    def forget(self) -> None:
+        """Forget what was found, so that the next answers depend on the tree alone."""
+        self._generation += 1
+        self._seen.positions[:] = 0
+        self._space.counts[threats.GENERATION] = self._generation
+        self._fours.counts[threats.SALT] += 1
+
+    def __call__(self, trees: PuctTrees, flag: npt.NDArray[np.uint8]) -> None:
+        """Search at the nodes of the first tree, until ``flag``, uint8 [1], is set."""
+        state = row(trees.roots, 0)
+        assert trees.options.solve and trees.options.share, "proofs need a tree that backs them up"  # noqa: PT018
+        if self._lines is None or self._shape != state.board.shape:
+            self._shape, self._lines = state.board.shape, make_lines(state)
+            self._space = threats.make_space(self._lines.cells.size, flag)
+            self.forget()
+        memory = (self._lines, self._table, self._space._replace(stop=flag), self._fours, self._seen)
+        step = search_nodes(trees.forest, *memory, state.board, self._rate)
+        if step >= 0:
+            done, targets = int(trees.forest.done[0]), np.full(trees.count, -1, np.int32)
+            targets[0], place = done + 1, int(np.flatnonzero(trees.steps(0) == step)[0])
+            trees.simulate(targets, forced=np.full((trees.count, done + 1), place, np.int32))
+            search_nodes(trees.forest, *memory, state.board, self._rate)
+
+    def needs(self, trees: PuctTrees) -> list[Need]:
+        """See `search.mcts.puct_search.Between`."""
+        state = row(trees.roots, 0)
+        lines, found = lines_need(state)
+        memory = (lines, self._table, self._space, self._fours, self._seen)
+        return [*found, Need(search_nodes, (trees.forest, *memory, state.board, self._rate))]

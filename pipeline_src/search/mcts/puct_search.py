@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Thread
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -217,11 +218,28 @@ def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
+class Between(Protocol):
+    """Proves results of nodes of the first tree between simulations; see `PuctOptions.solve`."""
+
+    def __call__(self, trees: PuctTrees, flag: npt.NDArray[np.uint8]) -> None:
+        """Prove what can be proven until ``flag``, uint8 [1], is set. No leaf waits for the evaluator."""
+
+    def forget(self) -> None:
+        """Make the next answers depend on the tree alone."""
+
+    def needs(self, trees: PuctTrees) -> list[Need]:
+        """Return the kernels that it calls."""
+
+
+APART = 250  # Simulations between two calls of a `Between`
 LEAST_NODES, NODE_BYTES = 64, 352
 """Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
 FIRST_REPORT = 16  # Simulations before the first report, see `Slices`
 WIDE_NODES = 1 << 14
 """Least number of nodes of a tree for several lines, which are for looking at a position for a long time."""
+
+
+Simulate = Callable[[Ints, npt.NDArray[np.uint8]], None]
 
 
 @dataclass
@@ -265,6 +283,7 @@ class Puct:
         per_tree: int = 1,
         first_share: float = 0.5,
         threads: int = 1,
+        between: Between | None = None,
     ) -> None:
         """Set the options.
 
@@ -277,6 +296,7 @@ class Puct:
                 and the part of the tree below the first one.
             threads: number of threads of a search of one position with no limit of nodes, if the evaluator is a kernel
                 (`Crew`). Others use one, which finds the same result each time.
+            between: proves results of nodes in searches of one position, if the options are to ``solve``.
 
         Raises:
             ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of range.
@@ -286,6 +306,7 @@ class Puct:
         self.evaluate_batch, self.nodes = evaluate_batch, nodes
         self.options = (options or PuctOptions())._replace(prune=True)
         self.per_tree, self.first_share, self.threads = per_tree, first_share, threads
+        self.between = between
         self._stopped, self._phase = StopFlag(), StopFlag()
         self._trees: PuctTrees | None = None
         self._crew: Crew | None = None
@@ -301,6 +322,8 @@ class Puct:
         """Start over at the next search."""
         if self._trees is not None:
             self._trees.clear()
+        if self.between is not None:
+            self.between.forget()
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -313,7 +336,8 @@ class Puct:
         nodes, edges, steps = trees.forest.nodes[0], trees.forest.edges[0], np.empty(2, np.int32)
         below = Need(_steps_to, (nodes, edges, row(trees.roots, 0), state, state, state, steps))
         crew = Crew(trees, 1).needs() if self.threads > 1 and trees.net is not None else []
-        return [*trees.needs(), *crew, *turns_need(state), below, *needs_of(self.evaluate_batch, state)]
+        between = self.between.needs(trees) if self.between is not None else []
+        return [*trees.needs(), *crew, *between, *turns_need(state), below, *needs_of(self.evaluate_batch, state)]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.
@@ -352,8 +376,12 @@ class Puct:
         if limit.movetime_ms is None or len(states) > 1 or not _follow(trees, owed, states[0]):
             for g, state in enumerate(states):
                 trees.plant(g, state)
+            if self.between is not None and limit.nodes is not None and limit.movetime_ms is None:
+                self.between.forget()
         crew = self._crew if limit.nodes is None and len(states) == 1 else None
         simulate = trees.simulate if crew is None else crew.simulate
+        if self.between is not None and len(states) == 1:
+            simulate = partial(_proving, self.between, trees, simulate)
         while not all(turn.whole for turn in turns):
             self._search_step(trees, simulate, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
         self._owed = turns[0].steps[-1]
@@ -377,7 +405,7 @@ class Puct:
     def _search_step(
         self,
         trees: PuctTrees,
-        simulate: Callable[[Ints, npt.NDArray[np.uint8]], None],
+        simulate: Simulate,
         turns: list[_Turn],
         started: float,
         deadline: float | None,
@@ -420,6 +448,18 @@ class Puct:
             lost = trees.proven(g) and trees.value(g) < 0
             if not (lost and _take_back(trees, g, turns[g])):
                 _settle(trees, g, turns[g])
+
+
+def _proving(
+    between: Between, trees: PuctTrees, simulate: Simulate, targets: Ints, flag: npt.NDArray[np.uint8]
+) -> None:
+    """`PuctTrees.simulate` of one tree with proofs in between."""
+    while True:
+        upto = np.minimum(targets, trees.forest.done[0] + APART)
+        simulate(upto, flag)
+        between(trees, flag)
+        if trees.proven(0) or flag[0] != 0 or trees.forest.done[0] >= targets[0]:
+            return
 
 
 def _follow(trees: PuctTrees, owed: int, state: Any) -> bool:

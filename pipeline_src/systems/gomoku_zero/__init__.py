@@ -9,6 +9,7 @@ PLAYERS = {
         "zero": _PROVING,
         "zero:fours": _PROVING,
         "zero:solver": _PROVING,
+        "zero:threats": _PROVING,
         "zero:nodes": _ALONE,
         "zero:simulations": _ALONE,
         "zero:search=none": _ALONE,

@@ -20,13 +20,13 @@ from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import PuctOptions
-from pipeline_src.search.mcts.puct_search import Puct
+from pipeline_src.search.mcts.puct_search import Between, Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.evaluator import BackendName, make_evaluator
 
 NAME = "zero"
-Around = Callable[[EvaluateBatch, ModelInfo], EvaluateBatch]
+Around = Callable[[EvaluateBatch, ModelInfo], tuple[EvaluateBatch, Between | None]]
 TREE, FAST_TREE = 1 << 14, 1 << 18
 """Number of nodes of a tree if only time limits the search; with a line net, which fills a tree in less time."""
 
@@ -78,8 +78,9 @@ class ZeroPlayer(SearchPlayer):
         """
         for position in positions:
             self.check(position.state)
-        on_time = self.limit.movetime_ms is not None or any(position.clock is not None for position in positions)
-        if on_time and not self.policy:
+        one_by_one = self.limit.movetime_ms is not None or any(position.clock is not None for position in positions)
+        one_by_one |= self.puct.between is not None
+        if one_by_one and not self.policy:
             return super().consider(positions)
         found, shapes = dict[int, Thought](), [position.state.board.shape for position in positions]
         for shape in dict.fromkeys(shapes):
@@ -199,6 +200,8 @@ def zero_player(options: ZeroOptions) -> Player:
 def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
     """Make a player with its net inside an evaluator from ``around``, which may prove results (`PuctOptions.solve`).
 
+    What else proves them comes with the evaluator.
+
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
     """
@@ -235,13 +238,14 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     limit = Limit(nodes=1) if policy else options.limit
     evaluate: EvaluateBatch
     evaluate, info = make_evaluator(model, options.backend, options.chunk, options.threads)
+    between: Between | None = None
     if around is not None:
-        evaluate = around(evaluate, info)
+        evaluate, between = around(evaluate, info)
     solve = around is not None and options.search == "puct"
     formula = PuctOptions(options.c, options.c_base, options.fpu, options.caution, solve=solve, share=solve)
     tree = FAST_TREE if info.kind == "lines" else TREE
     nodes = tree if limit.nodes is None else limit.nodes + 2
-    searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads)
+    searcher = Puct(evaluate, formula, nodes, options.leaves, threads=options.threads, between=between)
     considered = options.considered if options.search == "gumbel" else None
     drawn = options.temperature, options.temperature_plies
     any_size = info.kind == "lines" and options.backend == "auto"  # its kernel knows the board of the training

@@ -3,15 +3,15 @@
 A module of its own, so that self-play and the matches of its models do not depend on these searches.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipeline_src.games.gomoku import GomokuState, format_variant, parse_variant
 from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku.lines import LINES
-from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.search.gomoku.proving import ProvingEvaluator, TreeThreats
 from pipeline_src.search.gomoku.solver import NetSolver
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.systems.gomoku_zero import ModelInfo
@@ -24,8 +24,9 @@ class ProvingOptions(ZeroOptions):
     """Monte Carlo tree search guided by a self-play net, on the board and by the rules of the net.
 
     At each leaf of the tree, a search for wins by fours replaces the net's value by a certain one, and where the other
-    side threatens to win, only moves that meet the threat are tried. With a limit of ``simulations`` the net plays
-    alone, unless ``fours`` or ``solver`` is given. The default limit is 300 simulations per move.
+    side threatens to win, only moves that meet the threat are tried. With ``threats``, much visited nodes of the tree
+    get a search by threats. With a limit of ``simulations`` the net plays alone, unless ``fours``, ``solver`` or
+    ``threats`` is given. The default limit is 300 simulations per move.
     """
 
     EXAMPLE = "zero:artifacts/models/gomoku/10/best.pt,movetime=300"
@@ -37,6 +38,15 @@ class ProvingOptions(ZeroOptions):
     """Number of positions of each search by fours; 0 is no search, as on boards with lines of more than five."""
     solver: Number = 0
     """Number of positions of each search by fours and threes, which takes nearly all of the time; 0 is no search."""
+    threats: NonNegative = 0.0
+    """Number of positions of searches by threats for each visit of a move that the tree tries; deeper nodes have a
+    tenth. What they prove is certain in the tree, and kept from move to move on time. 0 is no search."""
+
+    @model_validator(mode="after")
+    def _threats_have_a_proving_tree(self) -> Self:
+        if self.threats and (self.search != "puct" or self.temperature or not (self.fours or self.solver)):
+            raise ValueError("threats needs search=puct, no temperature, and fours or solver above 0")
+        return self
 
 
 def zero_player(options: ProvingOptions) -> Player:
@@ -49,10 +59,11 @@ def zero_player(options: ProvingOptions) -> Player:
         return open_player(options)
     given = not options.model_fields_set.isdisjoint({"fours", "solver"})
 
-    def around(evaluate: EvaluateBatch, info: ModelInfo) -> EvaluateBatch:
+    def around(evaluate: EvaluateBatch, info: ModelInfo) -> tuple[EvaluateBatch, TreeThreats | None]:
         if not given and parse_variant(info.variant)[0] not in LINES:
-            return evaluate
-        return ProvingEvaluator(evaluate, max(options.fours, options.solver), options.solver)
+            return evaluate, None
+        proving = ProvingEvaluator(evaluate, max(options.fours, options.solver), options.solver)
+        return proving, TreeThreats(options.threats) if options.threats else None
 
     return open_player(options, around)
 

@@ -8,13 +8,16 @@ import pytest
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import format_variant, from_board, from_fen
 from pipeline_src.games.kernels import stack, write_steps
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import solver as net_solver
 from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import make_lines
-from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.search.gomoku.proving import ProvingEvaluator, TreeThreats
 from pipeline_src.search.gomoku.solver import Found, NetSolver, Solver
 from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.systems.gomoku_zero.proving_player import packaged_solver
 from tests.layout.imports import ROOT
@@ -135,6 +138,51 @@ def test_a_tree_search_sees_the_win():
     found = Puct(ProvingEvaluator(even, 200, 200)).search(WON, Limit(nodes=20))
     assert gomoku.format_move(found.action, 7, 7) in ("b5", "f5")
     assert found.value > 0.9
+
+
+# Searches by threats at nodes of a tree.
+
+
+def searcher(rate):
+    between = None if rate is None else TreeThreats(rate)
+    return Puct(ProvingEvaluator(even, 40, alone=True), PuctOptions(solve=True, share=True), between=between)
+
+
+@pytest.mark.parametrize(("rate", "value"), [(None, 0.0), (1000.0, 1.0)])
+def test_root_won_by_threes_plays_its_move(rate, value):
+    found = searcher(rate).search(THREES, Limit(nodes=2))
+    assert found.value == pytest.approx(value, abs=0.1)
+    refuted = not Solver().solve(gomoku.play(THREES, found.action), Limit(nodes=1000)).win
+    assert rate is None or refuted, "the other side must not win after it"
+
+
+def test_move_refuted_by_threes_is_given_up():
+    state = from_fen("2o12/3xx1o8/3oxoo1x6/4oxoo7/4xoxo7/2xox1xo7/6xx7/4x3x6/7o1x5/10o4/15/15/15/15/15 w")
+    net = make_player("gomoku", "zero:simulations=2000,threats=10")
+    found = net.think(Position(state, np.random.default_rng(0)))
+    assert not Solver().solve(gomoku.play(state, found.action), Limit(nodes=20_000)).win
+    assert found.found is not None
+    assert found.found.value > -1
+
+
+def test_threats_found_before_change_no_limited_search():
+    one = searcher(20.0)
+    first = one.search(SCATTERED, Limit(nodes=900, lines=5))
+    one.search(THREES, Limit(nodes=300))
+    assert one.search(SCATTERED, Limit(nodes=900, lines=5)).lines == first.lines
+    assert searcher(20.0).search(SCATTERED, Limit(nodes=900, lines=5)).lines == first.lines
+
+
+@pytest.mark.parametrize("variant", ["freestyle-4", "exact-3"])
+def test_proofs_at_nodes_are_those_of_full_playout(variant):
+    rng, found = np.random.default_rng(5), [0, 0]
+    for _ in range(30):
+        state = random_position(rng, 4, variant, int(rng.integers(7, 12)))
+        for proven, rate in enumerate((None, 1000.0)):
+            value = searcher(rate).search(state, Limit(nodes=30)).value
+            assert abs(value) < 1 or value == best_result(state), gomoku.to_fen(state)
+            found[proven] += abs(value) == 1
+    assert found[1] >= found[0] > 0
 
 
 # Forced wins, slow and obvious: every legal move of both sides, and the rules' own functions.

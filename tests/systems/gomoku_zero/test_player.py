@@ -115,6 +115,20 @@ def test_forced_wins_are_searched_unless_simulations_are_limited(
         assert evaluate.limits.tolist() == [by_fours, by_threats, False]
 
 
+@pytest.mark.parametrize(
+    ("options", "on"),
+    [
+        ("", False),
+        (",movetime=50", False),
+        (",simulations=20,solver=50", False),
+        (",simulations=20,threats=2", True),
+        (",movetime=50,threats=2", True),
+    ],
+)
+def test_threats_are_searched_in_the_tree_where_asked_for(model: Path, options: str, on: bool) -> None:
+    assert (player(f"zero:{model}{options}").puct.between is not None) == on
+
+
 def test_a_rule_without_patterns_is_played_by_the_net_alone(tmp_path: Path) -> None:
     save_model(tmp_path / "model.pt", fresh(SMALL["plain"]), variant="freestyle-6")
     start = gomoku.initial_state(6, "freestyle-6")
@@ -212,6 +226,8 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
         ("zero:MODEL,search=gumbel,movetime=20", "excludes movetime and temperature"),
         ("zero:MODEL,search=gumbel,temperature=1", "excludes movetime and temperature"),
         ("zero:MODEL,search=none,simulations=5", "search=none has no simulations and no movetime"),
+        ("zero:MODEL,threats=3,search=gumbel", "threats needs search=puct"),
+        ("zero:MODEL,threats=3,fours=0", "threats needs search=puct"),
         ("zero:MODEL,c=nan", "c must be at least 0, not nan"),
     ],
 )
