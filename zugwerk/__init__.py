@@ -311,13 +311,9 @@ def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":
     Raises:
         ZugwerkError: the file is none of these, or none of its games can be read; the message names it.
     """
-    from pipeline_src.web.records import read_games
+    from pipeline_src.records.files import read_file
 
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ZugwerkError(f"{path}: {error.strerror or error}") from None
-    return read_games(data, str(path)).games
+    return read_file(Path(path))
 
 
 def replay(record: "GameRecord") -> Iterator[Position]:
