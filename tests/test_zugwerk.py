@@ -44,6 +44,26 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
     assert sum(thought.policy.values()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("name", zugwerk.nets())
+def test_a_nets_policy_is_that_of_its_player_without_a_search(name):
+    net = zugwerk.net(name)
+    position = zugwerk.game(net.card.game, net.card.size, net.card.rule)
+    position = position.play(*[position.legal_moves[0]] * (net.card.game == "amazons"))
+    seen = net.evaluate(position)
+    assert set(seen.policy) == set(position.legal_moves)
+    assert sum(seen.policy.values()) == pytest.approx(1, abs=1e-5)
+    assert list(seen.policy.values()) == sorted(seen.policy.values(), reverse=True)
+    assert -1 <= seen.value <= 1
+    text = f"zero:{net.file},search=none" if net.card.game == "gomoku" else f"nets:{net.file}"
+    moves = dict[str, float]()
+    for move, share in seen.policy.items():
+        first = move.partition("/")[0]  # an Amazons player chooses the move before the arrow
+        moves[first] = moves.get(first, 0) + share
+    best = max(moves, key=moves.get)
+    with zugwerk.player(text, net.card.game) as player:
+        assert player.think(position).move == next(move for move in seen.policy if move.startswith(best))
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -58,6 +78,9 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
         (lambda: zugwerk.player("zero:nix=1"), "movetime"),
         (lambda: zugwerk.player("random", "amazons").think(zugwerk.game("gomoku")), "plays amazons, not gomoku"),
         (lambda: zugwerk.net("gomoku-3x3-nix"), "gomoku-15x15-renju"),
+        (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("amazons")), "plays gomoku"),
+        (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("gomoku", 15)), "renju"),
+        (lambda: zugwerk.net("amazons-10x10-standard").evaluate(zugwerk.game("amazons", 8)), "10x10"),
         (lambda: zugwerk.match("gomoku", "random", "random", games=3), "even"),
     ],
 )
@@ -71,6 +94,8 @@ def test_a_finished_game_has_no_move():
     assert won.winner == "first"
     with pytest.raises(zugwerk.ZugwerkError, match="over"):
         zugwerk.player("random", "gomoku").think(won)
+    with pytest.raises(zugwerk.ZugwerkError, match="over"):
+        zugwerk.net("gomoku-15x15-freestyle").evaluate(won)
     with pytest.raises(zugwerk.ZugwerkError, match="over"):
         won.play("f5")
 

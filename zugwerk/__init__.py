@@ -11,8 +11,9 @@ A `Position` is a value: `Position.play` returns another one. Players and nets a
 (numba, onnxruntime) is imported when it is first used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
     from pipeline_src.arena.result import Match
     from pipeline_src.games.game import Game
-    from pipeline_src.players.packaged import Card
+    from pipeline_src.players.packaged import Card, PackagedNet
     from pipeline_src.records.record import GameRecord
+    from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 
 __all__ = [
+    "Evaluation",
     "Line",
     "Net",
     "Player",
@@ -329,12 +332,80 @@ def replay(record: "GameRecord") -> Iterator[Position]:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A net's answer on a position, without a search."""
+
+    value: float  # Expected result from -1 to 1, to the side to move
+    policy: dict[str, float]  # Probability of each legal move, the likeliest first
+
+
+@dataclass(frozen=True)
 class Net:
     """A net that comes with the package."""
 
     name: str
     file: Path
     card: "Card"  # Origin, shape, figures and digest
+
+    def evaluate(self, position: Position) -> Evaluation:
+        """Return the net's value and policy.
+
+        A net with a table (``.lines``) takes boards of any size. In the Amazons a turn has the probability of its move
+        times that of its arrow after it.
+
+        Raises:
+            ZugwerkError: the game is over, or the game, the board or the rule is not the net's.
+        """
+        import numpy as np
+
+        from pipeline_src.games import kernels
+
+        if position.game != self.card.game:
+            raise ZugwerkError(f"the net {self.name} plays {self.card.game}, not {position.game}")
+        if position.winner is not None:
+            raise ZugwerkError("the game is over: no move has a probability")
+        state, actions = position.state, position.legal_actions
+        check, answer = self._opened
+        check(state)
+
+        def ask(states: Any) -> tuple[Any, Any]:
+            """Return the priors float [B, A] by step's id, and the values [B]."""
+            count = len(states.board)
+            steps, counts = np.zeros((count, kernels.max_steps(state)), np.int32), np.empty(count, np.int32)
+            for b in range(count):
+                counts[b] = kernels.write_steps(kernels.row(states, b), steps[b])
+            priors, values = answer(states, steps[:, : counts.max()], counts)
+            by_step = np.zeros((count, int(steps.max()) + 1))
+            for b in range(count):
+                by_step[b, steps[b, : counts[b]]] = priors[b, : counts[b]]
+            return by_step, values
+
+        shares, values = ask(kernels.stack(state, 1))
+        if kernels.max_steps(state) == kernels.max_actions(state):
+            policy = shares[0][actions]
+        else:  # an action has two steps
+            moves, which = np.unique(actions // state.board.size, return_inverse=True)
+            after = kernels.stack(state, len(moves))
+            for b, move in enumerate(moves.tolist()):
+                kernels.play_step(kernels.row(after, b), move)
+            policy = shares[0][moves][which] * ask(after)[0][which, actions % state.board.size]
+        order = np.argsort(-policy, kind="stable")
+        likeliest = {position.text(int(actions[k])): float(policy[k]) for k in order}
+        return Evaluation(float(values[0]), likeliest)
+
+    @cached_property
+    def _opened(self) -> "tuple[Callable[[Any], None], EvaluateBatch]":
+        """A check of a state's board, and the net's answers."""
+        if self.card.game == "amazons":
+            from pipeline_src.systems.amazons_net.player import BATCH, open_nets
+
+            nets = open_nets(str(self.file), "auto", BATCH)
+            return lambda state: nets.check_board(*state.board.shape), nets
+        from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
+        from pipeline_src.systems.gomoku_zero.player import check_state
+
+        answer, about = make_evaluator(self.file)
+        return lambda state: check_state(about, state, any_size=about.kind == "lines"), answer
 
 
 def nets() -> list[str]:
@@ -351,14 +422,11 @@ def net(name: str) -> Net:
     found = _nets()
     if name not in found:
         raise ZugwerkError(f"no net {name!r}; there are: {', '.join(found)}")
-    return found[name]
+    found[name].checked()
+    return Net(name, found[name].file, found[name].card)
 
 
-def _nets() -> dict[str, Net]:
+def _nets() -> "dict[str, PackagedNet]":
     from pipeline_src.players.packaged import packaged_nets
 
-    made = {}
-    for one in packaged_nets():
-        name = f"{one.card.game}-{one.card.size}x{one.card.size}-{one.card.rule}"
-        made[name] = Net(name, one.file, one.card)
-    return made
+    return {f"{one.card.game}-{one.card.size}x{one.card.size}-{one.card.rule}": one for one in packaged_nets()}
