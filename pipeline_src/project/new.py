@@ -24,9 +24,9 @@ PACKED = Path(__file__).parents[1] / "checkout"
 """Folder of the files in a wheel; pyproject.toml lists them. In a clone they are at the top."""
 FILES = (
     ".dvc/config", ".dvc/.gitignore", ".dvcignore", ".gitattributes", ".gitignore", "docs/measured",
-    "dvc.yaml", "params.yaml", "prefect.yaml", "profiles", "scrapy.cfg",
+    "dvc.yaml", "flows", "params.yaml", "prefect.yaml", "profiles", "scrapy.cfg",
 )  # fmt: skip
-INSTALLED = {"flows": "flows", ".dvc/plots": "pipeline_src/report/specs"}
+INSTALLED = {".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
 SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
 _IN_PACKAGE = re.compile(r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n", re.MULTILINE)
