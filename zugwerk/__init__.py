@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import ascii_lowercase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,6 +128,27 @@ class Position:
         from pipeline_src.games.game import get_game
 
         return get_game(self.game)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the board as notebooks show it; None, and they show the text, if it is not a square."""
+        from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
+
+        height, width = self.shape
+        if height != width:
+            return None
+        files = ascii_lowercase.replace("i", "") if self.game == "go" else ascii_lowercase
+        if self.game != "amazons":
+            picture, codes = BoardPicture(width, files), self.state.board.ravel()
+            for point in codes.nonzero()[0].tolist():
+                picture.piece(point, int(codes[point]) - 1)
+            return picture.svg()
+        squares, codes = SquaresPicture(width, files), self.state.board[::-1].ravel()  # row 0 is rank 1
+        for point, code in enumerate(codes.tolist()):
+            if code == 0:
+                squares.arrow(point)
+            elif code > 1:
+                squares.piece(point, 3 - code)
+        return squares.svg()
 
     def __repr__(self) -> str:
         return f"<zugwerk.Position {self.game} {self.fen!r}>"
@@ -304,7 +326,7 @@ def match(
     from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
 
-    side = size if size is not None else get_game(game).SIZES[0]
+    side = size if size is not None else len(get_game(game).initial_state().board)
     return run_match(MatchSpec(game, a, b, games, size=side, **spec), parallel=Parallel(workers=workers))
 
 
