@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import zugwerk
+from pipeline_src import yaml12
+from tests.layout.imports import ROOT
 
 HEAVY = {"numba", "torch", "onnxruntime", "pyarrow", "fastapi", "numpy"}
 
@@ -34,6 +36,19 @@ def test_a_game_is_played_by_texts_and_replayed_by_ids(name):
     assert [position.text(action) for action in position.legal_actions.tolist()] == position.legal_moves
 
 
+@pytest.mark.parametrize(
+    ("fen", "parts"),
+    [
+        ("gomoku 3/1x1/o2 b freestyle-3", {"circle": 2, ">c<": 1}),
+        ("amazons 3/1q1/Q1* w - - 0 1", {"translate": 2, 'fill="#5b5347"': 1}),
+    ],
+)
+def test_a_notebook_shows_the_board(fen, parts):
+    name, _, text = fen.partition(" ")
+    picture = zugwerk.game(name, fen=text)._repr_svg_()
+    assert {part: picture.count(part) for part in parts} == parts
+
+
 def test_a_search_reports_lines_and_the_shares_of_its_simulations():
     with zugwerk.player("zero:simulations=60", "gomoku") as player:
         thought = player.think(zugwerk.game("gomoku", 15).play("h8", "a1"), lines=3)
@@ -42,6 +57,27 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
     assert [line.moves[0] for line in thought.lines] == list(thought.policy)
     assert thought.move == thought.lines[0].moves[0]
     assert sum(thought.policy.values()) == pytest.approx(1)
+
+
+def test_dvc_finds_the_nets_by_the_same_names():
+    found = yaml12.parse((ROOT / "dvc.yaml").read_text())["artifacts"]
+    there = {name: ROOT / one["path"] for name, one in found.items() if one["path"].startswith("pipeline_src/")}
+    assert there == {name: zugwerk.net(name).file for name in zugwerk.nets()}
+    assert all(one["type"] == "model" and one["desc"] and one["labels"] for one in found.values())
+
+
+def test_the_cards_for_hubs_have_the_figures_with_their_intervals():
+    for name in zugwerk.nets():
+        net = zugwerk.net(name)
+        _, head, body = net.file.with_name(f"{net.card.name}.md").read_text().split("---\n")
+        about = yaml12.parse(head)
+        (model,) = about["model-index"]
+        (result,) = model["results"]
+        assert (about["license"], about["library_name"], model["name"]) == ("mit", "zugwerk", name)
+        assert {net.card.game, net.card.rule} <= set(about["tags"])
+        assert {"type", "name"} <= result["task"].keys() & result["dataset"].keys()
+        assert all(one["args"]["low"] <= one["value"] <= one["args"]["high"] for one in result["metrics"])
+        assert name in body
 
 
 @pytest.mark.parametrize("name", zugwerk.nets())

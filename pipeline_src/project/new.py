@@ -29,8 +29,12 @@ FILES = (
 INSTALLED = {".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
 SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
-_IN_PACKAGE = re.compile(r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n", re.MULTILINE)
-"""Dependencies on files of the package."""
+_IN_PACKAGE = re.compile(
+    r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n"
+    r"|^  \S+:\n +path: pipeline_src/.*\n(?: {4}.*\n)*",
+    re.MULTILINE,
+)
+"""Dependencies on files of the package, and nets of it."""
 DVC_STATE = "dvc"
 """Folder below the user's cache for what DVC keeps of a checkout's files. By default that is below ``/var/tmp``, where
 any user can write, and DVC unpickles it."""

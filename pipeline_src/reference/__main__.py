@@ -18,6 +18,7 @@ from typing import Any
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
+from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import LAPTOP, merged_text
 from pipeline_src.reference.pages import (
@@ -25,6 +26,7 @@ from pipeline_src.reference.pages import (
     commands_page,
     deployments,
     graph_page,
+    hub_card,
     metrics_page,
     nets_page,
     params_page,
@@ -48,6 +50,7 @@ from pipeline_src.report.page import Line, lines, verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
+CARDS = Path("pipeline_src/nets")
 DVC_PLOTS = Path(".dvc/plots")
 """Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
 PAGES: dict[str, Callable[[Path], str]] = {
@@ -106,8 +109,16 @@ def _summary(found: Found) -> list[str]:
     for one in verdicts(found, LAPTOP):
         system = SYSTEMS[one.system]
         told = f"**{one.outcome}**: {one.reason}"
-        rows.append([f"[{system.title}](docs/{system.page})", one.published, one.figure, one.run, one.best, told])
+        rows.append([f"[{system.title}]({system.page})", one.published, one.figure, one.run, one.best, told])
     return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
+
+
+def _verdicts(found: Found) -> list[str]:
+    """Return the same in a sentence each, for README.md."""
+    return [
+        f"- [{SYSTEMS[one.system].title}](docs/{SYSTEMS[one.system].page}): **{one.outcome}**. {one.figure}: {one.best}"
+        for one in verdicts(found, LAPTOP)
+    ]
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
@@ -361,6 +372,7 @@ TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
 """Titles and rows by the key of a file of measurements that a table is made of."""
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
+    "verdicts": lambda found, _folder, _words: _verdicts(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
@@ -388,6 +400,8 @@ def outdated(folder: Path = Path(), local: bool = False) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts; on request the `LOCAL` ones too."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items() if local or name not in LOCAL}
     wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
+    if (folder / CARDS).is_dir():  # a checkout of `zugwerk new` has none
+        wanted |= {folder / CARDS / f"{net.card.name}.md": hub_card(net.card) for net in packaged_nets()}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text

@@ -67,6 +67,7 @@ def test_graph_is_the_clones_without_the_package_as_dependency(checkout):
         assert mine.pop("deps", []) == deps
     assert ours == theirs
     assert {path.name for path in (checkout / ".dvc/plots").iterdir()} >= {"linear.json", "theme.json"}
+    assert yaml12.parse((checkout / "dvc.yaml").read_text())["artifacts"].keys() == {"amazons-residual-run"}
     assert read_graph(checkout / "dvc.yaml").keys() == read_graph(ROOT / "dvc.yaml").keys()
 
 
