@@ -115,10 +115,11 @@ def _summary(found: Found) -> list[str]:
 
 def _verdicts(found: Found) -> list[str]:
     """Return the same in a sentence each, for README.md."""
-    return [
-        f"- [{SYSTEMS[one.system].title}](docs/{SYSTEMS[one.system].page}): **{one.outcome}**. {one.figure}: {one.best}"
-        for one in verdicts(found, LAPTOP)
-    ]
+    rows = []
+    for one in verdicts(found, LAPTOP):
+        system, figure = SYSTEMS[one.system], one.figure[:1].upper() + one.figure[1:]
+        rows.append(f"- [{system.title}](docs/{system.page}): **{one.outcome}**. {figure}: {one.best}")
+    return rows
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:

@@ -154,7 +154,7 @@ def test_the_verdicts_are_a_line_for_each_published_system(measured):
     rows = [line for line in filled(measured, "verdicts").splitlines() if line.startswith("- [")]
     assert [row.partition("(docs/")[2][:12] for row in rows] == ["how-it-works"] * 5
     (depth,) = (row for row in rows if "hand" in row)
-    assert "**not reached**. published net: unbeaten rate" in depth
+    assert "**not reached**. Published net: unbeaten rate" in depth
     assert "0.500 (0.400 to 0.600); measured" in depth
 
 

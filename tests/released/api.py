@@ -40,7 +40,7 @@ def git(*words: str) -> str:
 
 def last() -> str:
     """Return the module's text of the last release."""
-    tag = git("describe", "--tags", "--abbrev=0").strip()
+    tag = git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").strip()  # tags of nets have other names
     return (tag and git("show", f"{tag}:{NAME}/__init__.py")) or SNAPSHOT.read_text()
 
 
