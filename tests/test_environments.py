@@ -100,7 +100,7 @@ def test_planes_are_those_of_the_nets():
         steps.play(step)
 
 
-def test_a_player_makes_both_steps_of_a_turn_in_the_amazons():
+def test_a_player_makes_both_steps_of_an_amazons_turn():
     steps = Steps(zugwerk.game("amazons", 6))
     with zugwerk.player("alphabeta:depth=1", "amazons") as player:
         wanted = player.think(steps.position)

@@ -81,7 +81,7 @@ def test_the_cards_for_hubs_have_the_figures_with_their_intervals():
 
 
 @pytest.mark.parametrize("name", zugwerk.nets())
-def test_a_nets_policy_is_that_of_its_player_without_a_search(name):
+def test_a_nets_policy_is_that_of_its_player(name):
     net = zugwerk.net(name)
     position = zugwerk.game(net.card.game, net.card.size, net.card.rule)
     position = position.play(*[position.legal_moves[0]] * (net.card.game == "amazons"))

@@ -91,7 +91,7 @@ def test_its_win_rates_are_right(name):
 def test_the_nets_are_small_and_of_different_boards():
     assert {"amazons_net-10x10-standard", ZERO} <= NETS.keys()
     assert sum(net.file.stat().st_size for net in NETS.values()) <= MOST_BYTES_IN_ALL
-    assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml"}
+    assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml", ".md"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What a change of `zugwerk` breaks for those who import it, as griffe finds it.
 
-It is compared with the last tag, or, in a clone without tags, with ``zugwerk.pyi`` beside this file, which a release
-writes anew: ``stubgen zugwerk/__init__.py -o work && cp work/zugwerk/__init__.pyi tests/released/zugwerk.pyi``.
+It is compared with the last tag, or, in a clone without tags, with ``zugwerk.pyi`` in this folder, which a release
+overwrites: ``stubgen zugwerk/__init__.py -o work && cp work/zugwerk/__init__.pyi tests/released/zugwerk.pyi``.
 
 Example: ``python -m tests.released.api``
 """

@@ -169,7 +169,7 @@ def test_library_of_0_1_is_refused_with_advice():
         ("def nets(", "def knots():\n    ...\n\n\ndef nets(", None),
     ],
 )
-def test_what_an_edit_of_zugwerk_breaks_is_named(then, now, said):
+def test_a_break_of_the_library_is_named(then, now, said):
     text = FILE.read_text()
     assert not broken_imports(last(), text)
     lines = broken_imports(text, text.replace(then, now, 1))
