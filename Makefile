@@ -23,7 +23,7 @@ unexport PYTHONPATH
 # Tests and stages start many processes, and without compiled files each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup repro compare test test-slow test-all check lock docs build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test test-slow test-all check api lock docs build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -56,12 +56,15 @@ test-slow: $(STAMP)  ## Run the tests that start servers, browsers, clusters or 
 
 test-all: test test-slow  ## Run all tests.
 
-check: $(STAMP)  ## Check lint rules (of Python and JavaScript), format, imports and types.
+check: $(STAMP) api  ## Check lint rules (of Python and JavaScript), format, imports, types and what importers of zugwerk lose.
 	$(BIN)/ruff check .
 	$(BIN)/oxlint pipeline_src
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
+
+api: $(STAMP)  ## Say what the working tree breaks for those who `import zugwerk`, against the last release.
+	$(BIN)/python -m tests.released.api
 
 build: $(STAMP)  ## Make the wheel and the sdist in dist/; the same sources give the same bytes.
 	$(BIN)/python -m hatchling build

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import zugwerk
+from pipeline_src import yaml12
+from tests.layout.imports import ROOT
 
 HEAVY = {"numba", "torch", "onnxruntime", "pyarrow", "fastapi", "numpy"}
 
@@ -34,6 +36,19 @@ def test_a_game_is_played_by_texts_and_replayed_by_ids(name):
     assert [position.text(action) for action in position.legal_actions.tolist()] == position.legal_moves
 
 
+@pytest.mark.parametrize(
+    ("fen", "parts"),
+    [
+        ("gomoku 3/1x1/o2 b freestyle-3", {"circle": 2, ">c<": 1}),
+        ("amazons 3/1q1/Q1* w - - 0 1", {"translate": 2, 'fill="#5b5347"': 1}),
+    ],
+)
+def test_a_notebook_shows_the_board(fen, parts):
+    name, _, text = fen.partition(" ")
+    picture = zugwerk.game(name, fen=text)._repr_svg_()
+    assert {part: picture.count(part) for part in parts} == parts
+
+
 def test_a_search_reports_lines_and_the_shares_of_its_simulations():
     with zugwerk.player("zero:simulations=60", "gomoku") as player:
         thought = player.think(zugwerk.game("gomoku", 15).play("h8", "a1"), lines=3)
@@ -42,6 +57,47 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
     assert [line.moves[0] for line in thought.lines] == list(thought.policy)
     assert thought.move == thought.lines[0].moves[0]
     assert sum(thought.policy.values()) == pytest.approx(1)
+
+
+def test_dvc_finds_the_nets_by_the_same_names():
+    found = yaml12.parse((ROOT / "dvc.yaml").read_text())["artifacts"]
+    there = {name: ROOT / one["path"] for name, one in found.items() if one["path"].startswith("pipeline_src/")}
+    assert there == {name: zugwerk.net(name).file for name in zugwerk.nets()}
+    assert all(one["type"] == "model" and one["desc"] and one["labels"] for one in found.values())
+
+
+def test_the_cards_for_hubs_have_the_figures_with_their_intervals():
+    for name in zugwerk.nets():
+        net = zugwerk.net(name)
+        _, head, body = net.file.with_name(f"{net.card.name}.md").read_text().split("---\n")
+        about = yaml12.parse(head)
+        (model,) = about["model-index"]
+        (result,) = model["results"]
+        assert (about["license"], about["library_name"], model["name"]) == ("mit", "zugwerk", name)
+        assert {net.card.game, net.card.rule} <= set(about["tags"])
+        assert {"type", "name"} <= result["task"].keys() & result["dataset"].keys()
+        assert all(one["args"]["low"] <= one["value"] <= one["args"]["high"] for one in result["metrics"])
+        assert name in body
+
+
+@pytest.mark.parametrize("name", zugwerk.nets())
+def test_a_nets_policy_is_that_of_its_player(name):
+    net = zugwerk.net(name)
+    position = zugwerk.game(net.card.game, net.card.size, net.card.rule)
+    position = position.play(*[position.legal_moves[0]] * (net.card.game == "amazons"))
+    seen = net.evaluate(position)
+    assert set(seen.policy) == set(position.legal_moves)
+    assert sum(seen.policy.values()) == pytest.approx(1, abs=1e-5)
+    assert list(seen.policy.values()) == sorted(seen.policy.values(), reverse=True)
+    assert -1 <= seen.value <= 1
+    text = f"zero:{net.file},search=none" if net.card.game == "gomoku" else f"nets:{net.file}"
+    moves = dict[str, float]()
+    for move, share in seen.policy.items():
+        first = move.partition("/")[0]  # an Amazons player chooses the move before the arrow
+        moves[first] = moves.get(first, 0) + share
+    best = max(moves, key=moves.get)
+    with zugwerk.player(text, net.card.game) as player:
+        assert player.think(position).move == next(move for move in seen.policy if move.startswith(best))
 
 
 @pytest.mark.parametrize(
@@ -58,6 +114,9 @@ def test_a_search_reports_lines_and_the_shares_of_its_simulations():
         (lambda: zugwerk.player("zero:nix=1"), "movetime"),
         (lambda: zugwerk.player("random", "amazons").think(zugwerk.game("gomoku")), "plays amazons, not gomoku"),
         (lambda: zugwerk.net("gomoku-3x3-nix"), "gomoku-15x15-renju"),
+        (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("amazons")), "plays gomoku"),
+        (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("gomoku", 15)), "renju"),
+        (lambda: zugwerk.net("amazons-10x10-standard").evaluate(zugwerk.game("amazons", 8)), "10x10"),
         (lambda: zugwerk.match("gomoku", "random", "random", games=3), "even"),
     ],
 )
@@ -71,5 +130,7 @@ def test_a_finished_game_has_no_move():
     assert won.winner == "first"
     with pytest.raises(zugwerk.ZugwerkError, match="over"):
         zugwerk.player("random", "gomoku").think(won)
+    with pytest.raises(zugwerk.ZugwerkError, match="over"):
+        zugwerk.net("gomoku-15x15-freestyle").evaluate(won)
     with pytest.raises(zugwerk.ZugwerkError, match="over"):
         won.play("f5")

@@ -11,9 +11,11 @@ A `Position` is a value: `Position.play` returns another one. Players and nets a
 (numba, onnxruntime) is imported when it is first used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from string import ascii_lowercase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
 
     from pipeline_src.arena.result import Match
     from pipeline_src.games.game import Game
-    from pipeline_src.players.packaged import Card
+    from pipeline_src.players.packaged import Card, PackagedNet
     from pipeline_src.records.record import GameRecord
+    from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 
 __all__ = [
+    "Evaluation",
     "Line",
     "Net",
     "Player",
@@ -124,6 +128,27 @@ class Position:
         from pipeline_src.games.game import get_game
 
         return get_game(self.game)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the board as notebooks show it; None, and they show the text, if it is not a square."""
+        from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
+
+        height, width = self.shape
+        if height != width:
+            return None
+        files = ascii_lowercase.replace("i", "") if self.game == "go" else ascii_lowercase
+        if self.game != "amazons":
+            picture, codes = BoardPicture(width, files), self.state.board.ravel()
+            for point in codes.nonzero()[0].tolist():
+                picture.piece(point, int(codes[point]) - 1)
+            return picture.svg()
+        squares, codes = SquaresPicture(width, files), self.state.board[::-1].ravel()  # row 0 is rank 1
+        for point, code in enumerate(codes.tolist()):
+            if code == 0:
+                squares.arrow(point)
+            elif code > 1:
+                squares.piece(point, 3 - code)
+        return squares.svg()
 
     def __repr__(self) -> str:
         return f"<zugwerk.Position {self.game} {self.fen!r}>"
@@ -301,7 +326,7 @@ def match(
     from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
 
-    side = size if size is not None else get_game(game).SIZES[0]
+    side = size if size is not None else len(get_game(game).initial_state().board)
     return run_match(MatchSpec(game, a, b, games, size=side, **spec), parallel=Parallel(workers=workers))
 
 
@@ -311,13 +336,9 @@ def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":
     Raises:
         ZugwerkError: the file is none of these, or none of its games can be read; the message names it.
     """
-    from pipeline_src.web.records import read_games
+    from pipeline_src.records.files import read_file
 
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ZugwerkError(f"{path}: {error.strerror or error}") from None
-    return read_games(data, str(path)).games
+    return read_file(Path(path))
 
 
 def replay(record: "GameRecord") -> Iterator[Position]:
@@ -333,12 +354,80 @@ def replay(record: "GameRecord") -> Iterator[Position]:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A net's answer on a position, without a search."""
+
+    value: float  # Expected result from -1 to 1, to the side to move
+    policy: dict[str, float]  # Probability of each legal move, the likeliest first
+
+
+@dataclass(frozen=True)
 class Net:
     """A net that comes with the package."""
 
     name: str
     file: Path
     card: "Card"  # Origin, shape, figures and digest
+
+    def evaluate(self, position: Position) -> Evaluation:
+        """Return the net's value and policy.
+
+        A net with a table (``.lines``) takes boards of any size. In the Amazons a turn has the probability of its move
+        times that of its arrow after it.
+
+        Raises:
+            ZugwerkError: the game is over, or the game, the board or the rule is not the net's.
+        """
+        import numpy as np
+
+        from pipeline_src.games import kernels
+
+        if position.game != self.card.game:
+            raise ZugwerkError(f"the net {self.name} plays {self.card.game}, not {position.game}")
+        if position.winner is not None:
+            raise ZugwerkError("the game is over: no move has a probability")
+        state, actions = position.state, position.legal_actions
+        check, answer = self._opened
+        check(state)
+
+        def ask(states: Any) -> tuple[Any, Any]:
+            """Return the priors float [B, A] by step's id, and the values [B]."""
+            count = len(states.board)
+            steps, counts = np.zeros((count, kernels.max_steps(state)), np.int32), np.empty(count, np.int32)
+            for b in range(count):
+                counts[b] = kernels.write_steps(kernels.row(states, b), steps[b])
+            priors, values = answer(states, steps[:, : counts.max()], counts)
+            by_step = np.zeros((count, int(steps.max()) + 1))
+            for b in range(count):
+                by_step[b, steps[b, : counts[b]]] = priors[b, : counts[b]]
+            return by_step, values
+
+        shares, values = ask(kernels.stack(state, 1))
+        if kernels.max_steps(state) == kernels.max_actions(state):
+            policy = shares[0][actions]
+        else:  # an action has two steps
+            moves, which = np.unique(actions // state.board.size, return_inverse=True)
+            after = kernels.stack(state, len(moves))
+            for b, move in enumerate(moves.tolist()):
+                kernels.play_step(kernels.row(after, b), move)
+            policy = shares[0][moves][which] * ask(after)[0][which, actions % state.board.size]
+        order = np.argsort(-policy, kind="stable")
+        likeliest = {position.text(int(actions[k])): float(policy[k]) for k in order}
+        return Evaluation(float(values[0]), likeliest)
+
+    @cached_property
+    def _opened(self) -> "tuple[Callable[[Any], None], EvaluateBatch]":
+        """A check of a state's board, and the net's answers."""
+        if self.card.game == "amazons":
+            from pipeline_src.systems.amazons_net.player import BATCH, open_nets
+
+            nets = open_nets(str(self.file), "auto", BATCH)
+            return lambda state: nets.check_board(*state.board.shape), nets
+        from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
+        from pipeline_src.systems.gomoku_zero.player import check_state
+
+        answer, about = make_evaluator(self.file)
+        return lambda state: check_state(about, state, any_size=about.kind == "lines"), answer
 
 
 def nets() -> list[str]:
@@ -355,14 +444,11 @@ def net(name: str) -> Net:
     found = _nets()
     if name not in found:
         raise ZugwerkError(f"no net {name!r}; there are: {', '.join(found)}")
-    return found[name]
+    found[name].checked()
+    return Net(name, found[name].file, found[name].card)
 
 
-def _nets() -> dict[str, Net]:
+def _nets() -> "dict[str, PackagedNet]":
     from pipeline_src.players.packaged import packaged_nets
 
-    made = {}
-    for one in packaged_nets():
-        name = f"{one.card.game}-{one.card.size}x{one.card.size}-{one.card.rule}"
-        made[name] = Net(name, one.file, one.card)
-    return made
+    return {f"{one.card.game}-{one.card.size}x{one.card.size}-{one.card.rule}": one for one in packaged_nets()}

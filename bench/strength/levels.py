@@ -30,6 +30,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.packaged import ANCHOR_ELO, FILE, Ladder, ladders
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
+from pipeline_src.players.searching import ByBoard
 
 MEASURED = {"amazons": Path("docs/measured/amazons_engine.json"), "gomoku": Path("docs/measured/gomoku_engine.json")}
 WORK = Path("work/strength/levels")
@@ -37,8 +38,8 @@ COMMAND = "make measure-levels"
 GAMES = 40  # Games of two neighbours
 TIMED = 24  # Positions of a level's own games whose moves are timed
 HEAD = """\
-# Opponents of measured strength, the weakest of each board first. `make measure-levels` writes elo, low, high, games
-# and ms; the rest is written by hand: a new or changed level has any numbers until then.
+# Opponents of measured strength, the weakest of each board first. `make measure-levels` writes elo, low, high, games,
+# ms and net; the rest is written by hand: a new or changed level has any numbers until then.
 """
 
 
@@ -95,9 +96,19 @@ def rate(ladder: Ladder, matches: list[Match]) -> tuple[Ladder, Rating]:
         games = [game for match in matches if level.player in (match.a, match.b) for game in match.games]
         elo, low, high = (float(round(ANCHOR_ELO + value)) for value in (one.elo, one.low, one.high))
         ms = milliseconds(ladder, level.player, games)
-        levels.append(level.model_copy(update={"elo": elo, "low": low, "high": high, "games": one.games, "ms": ms}))
+        figures = {"elo": elo, "low": low, "high": high, "games": one.games, "ms": ms}
+        levels.append(level.model_copy(update=figures | {"net": net_digest(ladder, level.player)}))
     last = rate_players(results, ladder.levels[0].player)[ladder.levels[-1].player]
     return ladder.model_copy(update={"levels": tuple(levels)}), last
+
+
+def net_digest(ladder: Ladder, text: str) -> str | None:
+    """Return the digest of the packaged net with which a player plays on a ladder's board, None without one."""
+    player = make_player(ladder.game, text)
+    net = (
+        player.net_for(Board(ladder.game, ladder.size, ladder.variant).start()) if isinstance(player, ByBoard) else None
+    )
+    return None if net is None else str(net.card.sha256)
 
 
 def milliseconds(ladder: Ladder, text: str, games: list[PlayedGame]) -> float:
@@ -121,7 +132,7 @@ def write(rated: Ladder, elo_range: Rating, matches: list[Match]) -> None:
     name, path = name_of(rated), MEASURED[rated.game]
     every = [rated if name_of(one) == name else one for one in ladders(file=FILE)]
     ladders.cache_clear()
-    rows = {"ladders": [one.model_dump(mode="json") for one in every]}
+    rows = {"ladders": [one.model_dump(mode="json", exclude_none=True) for one in every]}
     with written_aside(FILE) as aside:
         aside.write_text(HEAD + yaml12.dump(rows, width=120), encoding="utf-8")
     made = known(path)

@@ -54,7 +54,8 @@ def draw_openings(
     """Return openings as `random_openings` does, or fewer if `ATTEMPTS` draws give no further one.
 
     No two have the same ``form``, the key of an opening and the position after it; None rejects the opening. Actions
-    are drawn from those legal ones that are ``among`` some; None is all. ``on_found`` receives each opening, in place of a progress bar.
+    are drawn from those legal ones that are ``among`` some; None is all. ``on_found``
+    receives each opening, in place of a progress bar.
     """
     if plies == 0:
         return [()] * count
@@ -127,7 +128,8 @@ def balanced_openings(
     As for `random_openings`, but an opening is also drawn again if an earlier one is equal under the eight symmetries,
     or if the value to the ``judge``, a player that searches, is above ``bound``. With ``played``, nodes per move of
     games that the judge plays against itself from the opening, each side has to win one of them: a value near 0 often
-    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`. ``on_found`` as there.
+    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`,
+    and for ``on_found``.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.

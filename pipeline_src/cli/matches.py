@@ -337,7 +337,11 @@ def levels(
         there = ", ".join(dict.fromkeys(ladder.game for ladder in ladders()))
         raise ZugwerkError(f"no levels of {game!r}; there are those of: {there}")
     if as_json:
-        typer.echo(json.dumps([ladder.model_dump(mode="json") for ladder in found], indent=2))
+        rows = [ladder.model_dump(mode="json") for ladder in found]
+        for ladder, row in zip(found, rows, strict=True):
+            for one, level in zip(ladder.levels, row["levels"], strict=True):
+                level |= {} if one.measured else dict.fromkeys(("elo", "low", "high", "games", "ms"))
+        typer.echo(json.dumps(rows, indent=2))
         return
     for ladder in found:
         right = [Column(head, justify="right", no_wrap=True) for head in ("Elo", "95 %", "games", "ms a move")]
@@ -347,7 +351,8 @@ def levels(
             table.caption = f"Also on {ladder.variant} boards without levels of their own, {LENT[0]}x{LENT[0]} to "
             table.caption += f"{LENT[-1]}x{LENT[-1]}, where their Elo is not measured."
         for number, one in enumerate(ladder.levels, 1):
-            about = (f"{one.elo:.0f}", f"{one.low:.0f} to {one.high:.0f}", f"{one.games}", f"{one.ms:g}")
+            figures = (f"{one.elo:.0f}", f"{one.low:.0f} to {one.high:.0f}", f"{one.games}", f"{one.ms:g}")
+            about = figures if one.measured else ("not measured", "-", "-", "-")
             table.add_row(str(number), one.name, *about, one.player)
         print_table(Console(), table)
 

@@ -7,6 +7,7 @@ net that fits its board (`searching.ByBoard`).
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -193,6 +194,13 @@ ANCHOR_ELO = 1500  # Elo of each ladder's anchor
 LENT = range(9, 26)  # Sizes of the boards to which ladders lend their levels
 
 
+@cache
+def digests() -> frozenset[str]:
+    """Return the digests of the packaged nets, from the cards' lines: reading whole cards takes a start's time."""
+    cards = (path.read_text(encoding="utf-8") for path in FOLDER.glob(f"*{CARD}"))
+    return frozenset(found for text in cards for found in re.findall(r"^sha256: (\w+)$", text, re.MULTILINE))
+
+
 class Level(Params):
     """A level of a ladder."""
 
@@ -203,6 +211,12 @@ class Level(Params):
     high: float  # Upper end of it
     games: Count  # Games behind it
     ms: Positive  # Mean milliseconds of CPU time a move, on the machine of the measurement
+    net: Digest | None = None  # Of the packaged net that it was measured with; None for a player without one
+
+    @property
+    def measured(self) -> bool:
+        """Whether the figures are those of the packaged net; if it has changed since, they are another player's."""
+        return self.net is None or self.net in digests()
 
 
 class Ladder(Params):
@@ -223,14 +237,15 @@ class Ladder(Params):
         return OneBoard(self.size, self.size, self.variant)
 
     def number(self, number: int | None = None, elo: float | None = None) -> int:
-        """Return the number of a level, from 1: the given one, the nearest to an Elo, or the strongest.
+        """Return the number of a level, from 1: the given one, the measured one nearest to an Elo, or the strongest.
 
         Raises:
             ZugwerkError: the ladder has no such level.
         """
         count = len(self.levels)
         if elo is not None:
-            return 1 + min(range(count), key=lambda k: abs(self.levels[k].elo - elo))
+            measured = [k for k in range(count) if self.levels[k].measured]
+            return 1 + min(measured, key=lambda k: abs(self.levels[k].elo - elo))
         if number is not None and number > count:
             raise ZugwerkError(
                 f"no level {number} on {board_words(self.board)}; there are 1 to {count}, "
@@ -262,7 +277,10 @@ def ladder_of(board: OneBoard, among: Sequence[Ladder]) -> Ladder | None:
 
 
 def level_words(board: OneBoard, game: str, text: str) -> str:
-    """Return a level in words, such as ``Level 5, strong club player, about 1,500``; "" for others."""
+    """Return a level in words, such as ``Level 5, strong club player, about 1,500``; "" for others.
+
+    In place of the Elo stands "not measured" if its net has changed.
+    """
     parsed, ladder = PlayerText.parse(text), ladder_of(board, ladders(game))
     if parsed.name != "level" or ladder is None:
         return ""
@@ -272,10 +290,11 @@ def level_words(board: OneBoard, game: str, text: str) -> str:
     except ZugwerkError:
         return ""
     level, where = ladder.levels[at - 1], "" if ladder.board == board else f" on {ladder.size}x{ladder.size}"
-    return f"Level {at}, {level.name}, about {round(level.elo, -1):,.0f}{where}"
+    elo = f"about {round(level.elo, -1):,.0f}" if level.measured else "not measured"
+    return f"Level {at}, {level.name}, {elo}{where}"
 
 
 def elo_range(game: str) -> tuple[int, int]:
     """Return the lowest and the highest Elo of a game's levels, rounded."""
-    found = [level.elo for ladder in ladders(game) for level in ladder.levels]
+    found = [level.elo for ladder in ladders(game) for level in ladder.levels if level.measured]
     return round(min(found)), round(max(found))

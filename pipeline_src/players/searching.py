@@ -173,6 +173,10 @@ class ByBoard(Player, Generic[T]):
             raise ZugwerkError(self._refusal(board))
         return self._player(board)
 
+    def net_for(self, state: Any) -> T | None:
+        """The net of a state's board, None if there is none."""
+        return self._nets.get(self._board_of(state))
+
     def _refusal(self, board: OneBoard) -> str:
         there = ", ".join(map(board_words, self._nets))
         return (

@@ -24,13 +24,17 @@ PACKED = Path(__file__).parents[1] / "checkout"
 """Folder of the files in a wheel; pyproject.toml lists them. In a clone they are at the top."""
 FILES = (
     ".dvc/config", ".dvc/.gitignore", ".dvcignore", ".gitattributes", ".gitignore", "docs/measured",
-    "dvc.yaml", "params.yaml", "prefect.yaml", "profiles", "scrapy.cfg",
+    "dvc.yaml", "flows", "params.yaml", "prefect.yaml", "profiles", "scrapy.cfg",
 )  # fmt: skip
-INSTALLED = {"flows": "flows", ".dvc/plots": "pipeline_src/report/specs"}
+INSTALLED = {".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
 SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
-_IN_PACKAGE = re.compile(r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n", re.MULTILINE)
-"""Dependencies on files of the package."""
+_IN_PACKAGE = re.compile(
+    r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n"
+    r"|^  \S+:\n +path: pipeline_src/.*\n(?: {4}.*\n)*",
+    re.MULTILINE,
+)
+"""Dependencies on files of the package, and nets of it."""
 DVC_STATE = "dvc"  # Folder below the user's cache; DVC's default is below /var/tmp, open to all, and DVC unpickles it
 AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")  # so that it needs no settings of git
 

@@ -18,9 +18,10 @@ from typing import Any
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
+from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import LAPTOP, merged_text
-from pipeline_src.reference.pages import code, deployments, metrics_page, nets_page, table, value_code
+from pipeline_src.reference.pages import code, deployments, hub_card, metrics_page, nets_page, table, value_code
 from pipeline_src.reference.stage_code import SECTIONS, json_schema
 from pipeline_src.report.charts import SPECS, charts, svg
 from pipeline_src.report.figures import (
@@ -38,6 +39,7 @@ from pipeline_src.report.page import Line, lines, verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
+CARDS = Path("pipeline_src/nets")
 DVC_PLOTS = Path(".dvc/plots")
 """Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
 PAGES: dict[str, Callable[[], str]] = {
@@ -93,8 +95,17 @@ def _summary(found: Found) -> list[str]:
     for one in verdicts(found, LAPTOP):
         system = SYSTEMS[one.system]
         told = f"**{one.outcome}**: {one.reason}"
-        rows.append([f"[{system.title}](docs/{system.page})", one.published, one.figure, one.run, one.best, told])
+        rows.append([f"[{system.title}]({system.page})", one.published, one.figure, one.run, one.best, told])
     return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
+
+
+def _verdicts(found: Found) -> list[str]:
+    """Return the same in a sentence each, for README.md."""
+    rows = []
+    for one in verdicts(found, LAPTOP):
+        system, figure = SYSTEMS[one.system], one.figure[:1].upper() + one.figure[1:]
+        rows.append(f"- [{system.title}](docs/{system.page}): **{one.outcome}**. {figure}: {one.best}")
+    return rows
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
@@ -348,6 +359,7 @@ TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
 """Titles and rows by the key of a file of measurements that a table is made of."""
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
+    "verdicts": lambda found, _folder, _words: _verdicts(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
@@ -375,6 +387,8 @@ def outdated(folder: Path = Path(), local: bool = False) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts; on request the `LOCAL` ones too."""
     wanted = {folder / FOLDER / name: page() for name, page in PAGES.items() if local or name not in LOCAL}
     wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
+    if (folder / CARDS).is_dir():  # a checkout of `zugwerk new` has none
+        wanted |= {folder / CARDS / f"{net.card.name}.md": hub_card(net.card) for net in packaged_nets()}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text

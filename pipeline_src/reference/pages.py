@@ -10,7 +10,7 @@ from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
 from pipeline_src.players.packaged import Card, CardCalibration, CardFigure, packaged_nets
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.systems import Figure, systems
-from pipeline_src.report.figures import REGISTRY, number, with_unit
+from pipeline_src.report.figures import REGISTRY
 
 NOTE = "<!-- Written by `make docs` from the code; edit that. -->"
 
@@ -127,8 +127,10 @@ def nets_page() -> str:
     lines = [*NETS_INTRO.splitlines(), *table(head, rows), ""]
     for net in nets:
         lines += [f"## {net.card.name}", "", *_about(net.card), ""]
-        if net.card.figures:
-            lines += [*table(["figure", "value (95 % CI)", "n"], map(_row, net.card.figures)), ""]
+        lines += [
+            f"[Its card for hubs](../../pipeline_src/nets/{net.card.name}.md) has the figures with intervals.",
+            "",
+        ]
         lines += [*_calibration(net.card.calibration), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -150,12 +152,6 @@ def _about(card: Card) -> Iterator[str]:
     yield from (f"- {name}: {value}" for name, value in facts.items() if value)
 
 
-def _row(figure: CardFigure) -> tuple[str, ...]:
-    value, low, high = (number(one, figure.unit) for one in (figure.value, figure.low, figure.high))
-    ends = "" if figure.low is None else f" ({low} to {high})"
-    return with_unit(figure.words, figure.unit), f"{value}{ends}", number(figure.n)
-
-
 def _calibration(found: CardCalibration) -> Iterator[str]:
     yield (
         f"Win rates in {found.games} games against itself at {found.simulations} simulations a move, first half of "
@@ -163,6 +159,35 @@ def _calibration(found: CardCalibration) -> Iterator[str]:
         f"{found.predicted:.3f} predicted for the side to move, {found.scored:.3f} scored; at the start "
         f"{found.start_first:.3f} for the first side, a ply later {found.start_second:.3f} for the second."
     )
+
+
+def hub_card(card: Card) -> str:
+    """Return a net's card in the form that hubs of models read: Markdown below a head in YAML with the figures."""
+    name = f"{card.game}-{card.size}x{card.size}-{card.rule}"
+    found = card.calibration
+    brier = CardFigure(
+        words="Brier score of its win rates (one half always: 0.25)", value=found.brier, low=found.brier_low,
+        high=found.brier_high, n=found.games, unit="squared error",
+    )  # fmt: skip
+    metrics = [
+        {
+            "type": one.unit,
+            "name": one.words,
+            "value": one.value,
+            "args": {"low": one.low, "high": one.high, "n": one.n},
+        }
+        for one in (card.figures or (brier,))
+    ]
+    task = {"type": "reinforcement-learning", "name": f"{card.game}, {card.rule}, {card.size}x{card.size}"}
+    data = {"type": "games", "name": card.data if card.figures and card.data else "its games against itself"}
+    head = {
+        "license": "mit",
+        "library_name": "zugwerk",
+        "tags": [card.game, card.rule, "board-games", "reproducible-research"],
+        "model-index": [{"name": name, "results": [{"task": task, "dataset": data, "metrics": metrics}]}],
+    }
+    about = f"{card.architecture}. `zugwerk.net({name!r})` loads it; `args` are the ends of the 95 % interval."
+    return f"---\n{yaml12.dump(head, width=120)}---\n\n# {name}\n\n{about}\n"
 
 
 # prefect.yaml: the flows as deployments, of the whole graph and of each system that declares a flow.

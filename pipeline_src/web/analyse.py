@@ -16,11 +16,12 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.files import SUFFIXES, Found
 from pipeline_src.records.record import GameRecord, record_of
 from pipeline_src.web import messages
 from pipeline_src.web.choices import analysts, check_player
 from pipeline_src.web.engine import Call, Place, Task, Thought
-from pipeline_src.web.records import SUFFIXES, Found, archive, game_of, read_games
+from pipeline_src.web.records import archive, game_of, read_games
 from pipeline_src.web.settings import Settings, files_below
 
 MOST_FILES, MOST_LISTED, MOST_REJECTS, MOST_BYTES, UPLOADS = 500, 200, 20, 16 << 20, 16

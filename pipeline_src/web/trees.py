@@ -18,6 +18,7 @@ from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import format_variant
 from pipeline_src.games.rules import to_play
+from pipeline_src.records.files import kind_of
 from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_alone
 from pipeline_src.records.psq import write_psq
@@ -27,7 +28,6 @@ from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, sta
 from pipeline_src.web.engine import Place
 from pipeline_src.web.game import Game, began, played, step
 from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode
-from pipeline_src.web.records import kind_of
 
 DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
 LONGEST = 6  # Largest number of moves of a line in a comment

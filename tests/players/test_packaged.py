@@ -1,5 +1,6 @@
 """The nets that come with the package: files, cards, and which one a player takes."""
 
+import json
 import re
 import shutil
 import threading
@@ -11,10 +12,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from pipeline_src import yaml12
 from pipeline_src.arena.calibration import CONSTANT, MOST_AT_START, MOST_BIAS
+from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import CalibrationParams
+from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.games.game import get_game
@@ -88,7 +92,7 @@ def test_its_win_rates_are_right(name):
 def test_the_nets_are_small_and_of_different_boards():
     assert {"amazons_net-10x10-standard", ZERO} <= NETS.keys()
     assert sum(net.file.stat().st_size for net in NETS.values()) <= MOST_BYTES_IN_ALL
-    assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml"}
+    assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml", ".md"}
 
 
 def test_solver_with_net_takes_the_boards_net():
@@ -334,6 +338,30 @@ def test_a_level_plays_the_moves_of_its_player(game, size, number):
 )
 def test_level_from_text(size, text, words):
     assert level_words(OneBoard(size, size, "freestyle"), "gomoku", text) == words
+
+
+@pytest.mark.parametrize("ladder", map(every, ladders()))
+def test_a_level_names_the_net_that_it_was_measured_with(ladder):
+    start = Board(ladder.game, ladder.size, ladder.variant).start()
+    for level in ladder.levels:
+        player = build_player(ladder.game, level.player)
+        net = player.net_for(start) if isinstance(player, ByBoard) else None
+        assert (level.net is None) == (net is None), level.player
+        assert level.measured == (net is None or level.net == net.card.sha256)
+
+
+def test_a_level_of_another_net_is_not_measured(monkeypatch):
+    board, text = OneBoard(15, 15, "freestyle"), "level:7"
+    before = level_words(board, "gomoku", text)
+    monkeypatch.setattr(packaged, "digests", lambda: frozenset({"0" * 64}))
+    assert before.startswith("Level 7, strongest level, about ")
+    assert level_words(board, "gomoku", text) == "Level 7, strongest level, not measured"
+    (ladder,) = (one for one in ladders("gomoku") if one.board == OneBoard(15, 15, "renju"))
+    assert ladder.levels[ladder.number(elo=9999) - 1].net is None
+    told = [CliRunner().invoke(app, ["levels", "gomoku", *words]).stdout for words in (["--json"], [])]
+    (row,) = (row for row in json.loads(told[0]) if (row["size"], row["variant"]) == (15, "renju"))
+    assert [row["levels"][-1][key] for key in ("elo", "low", "high", "ms")] == [None] * 4
+    assert "not measured" in told[1]
 
 
 def test_board_without_ladder_borrows_levels_of_its_rule():

@@ -23,6 +23,8 @@ from pipeline_src.project.profile import profile_names, switch_profile
 from pipeline_src.reference.stage_code import digests
 from tests.layout.imports import ROOT
 
+ENGINE = "zugwerk/_engine"  # Folder of the wheel with the packages that zugwerk stands on
+
 
 def run(folder, *words):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"}
@@ -65,6 +67,7 @@ def test_graph_is_the_clones_without_the_package_as_dependency(checkout):
         assert mine.pop("deps", []) == deps
     assert ours == theirs
     assert {path.name for path in (checkout / ".dvc/plots").iterdir()} >= {"linear.json", "theme.json"}
+    assert yaml12.parse((checkout / "dvc.yaml").read_text())["artifacts"].keys() == {"amazons-residual-run"}
     assert read_graph(checkout / "dvc.yaml").keys() == read_graph(ROOT / "dvc.yaml").keys()
 
 
@@ -113,8 +116,10 @@ def test_graph_commands_elsewhere_explain_how_to_get_a_checkout(tmp_path, monkey
 
 def test_wheel_contains_files_of_a_checkout():
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel["force-include"] == {name: f"pipeline_src/checkout/{name}" for name in sorted(module.FILES)}
-    assert {path.split("/")[0] for path in module.INSTALLED.values()} <= set(wheel["packages"])
+    packed = {name: f"{ENGINE}/pipeline_src/checkout/{name}" for name in sorted(module.FILES)}
+    assert wheel["force-include"] == {"zugwerk/zugwerk.pth": "zugwerk.pth", **packed}
+    assert {path.split("/")[0] for path in module.INSTALLED.values()} <= set(wheel["only-include"])
+    assert (ROOT / "zugwerk/zugwerk.pth").read_text().split() == [ENGINE]
 
 
 @pytest.mark.slow
@@ -154,9 +159,13 @@ def test_the_same_sources_give_the_same_wheel_and_sdist(tmp_path):
     (source,) = (tmp_path / "one-dist").glob("*.tar.gz")
     with tarfile.open(source) as tar:
         sources = {name.partition("/")[2] for name in tar.getnames()}
-    assert {name for name in names if name.startswith(("pipeline_src/", "spiders/", "flows/"))} <= {
-        *sources,
-        *(f"pipeline_src/checkout/{name}" for name in sources),
-    }, "a wheel made from the sdist would lack these"
-    assert {"pipeline_src/checkout/dvc.yaml", "flows/systems.py", "spiders/spider.py"} <= names
-    assert not [name for name in names if name.startswith(("tests/", "bench/")) or ".pyc" in name]
+    places = ("", f"{ENGINE}/", f"{ENGINE}/pipeline_src/checkout/")
+    lacking = {name for name in names if not any(name.removeprefix(place) in sources for place in places)}
+    assert {name.split("/")[0] for name in lacking} == {"zugwerk.pth", f"zugwerk-{module.__version__}.dist-info"}
+    assert {f"{places[2]}dvc.yaml", f"{places[2]}flows/systems.py", f"{ENGINE}/spiders/spider.py"} <= names
+    assert {name.split("/")[0] for name in names} == {
+        "zugwerk",
+        "zugwerk.pth",
+        f"zugwerk-{module.__version__}.dist-info",
+    }
+    assert not [name for name in names if ".pyc" in name]

@@ -146,6 +146,14 @@ def test_the_summary_has_a_verdict_on_each_published_system(measured):
     assert list(filled_pages(measured).values()) == [text]
 
 
+def test_the_verdicts_are_a_line_for_each_published_system(measured):
+    rows = [line for line in filled(measured, "verdicts").splitlines() if line.startswith("- [")]
+    assert [row.partition("(docs/")[2][:12] for row in rows] == ["how-it-works"] * 5
+    (depth,) = (row for row in rows if "hand" in row)
+    assert "**not reached**. Published net: unbeaten rate" in depth
+    assert "0.500 (0.400 to 0.600); measured" in depth
+
+
 def test_blocks_of_a_page_are_written_separately(measured):
     (measured / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
     (text,) = filled_pages(measured).values()
@@ -181,7 +189,7 @@ def test_the_results_have_a_section_for_each_system(measured):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, figures, "),
+        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, verdicts, figures, "),
         ("figures search_depths", "'made: figures search_depths': a system, then figures of it"),
         ("figures search_depth", "'made: figures search_depth': a system, then figures of it"),
         ("figures search_depth wins", "'made: figures search_depth wins'"),

@@ -18,6 +18,8 @@ from pipeline_src.systems.gomoku_zero.models import load_model
 from pipeline_src.systems.joseki.library import load
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
+from tests.released.api import FILE, last
+from tests.released.api import broken as broken_imports
 from tests.released.surface import surface
 
 HERE = ROOT / "tests/released"
@@ -156,3 +158,20 @@ def test_records_of_0_1_are_read():
 def test_library_of_0_1_is_refused_with_advice():
     with pytest.raises(ZugwerkError, match=r"library\.joseki: a library of version '1', .* reads 3; build it"):
         load(OLD / "library.joseki")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        ("def read(", "def reed(", "read: Public object was removed"),
+        ("size: int | None = None, variant", "size: int, variant", "game(size)"),
+        ("movetime: float | None = None", "time: float | None = None", "Player.think(movetime)"),
+        ("def nets(", "def knots():\n    ...\n\n\ndef nets(", None),
+    ],
+)
+def test_a_break_of_the_library_is_named(then, now, said):
+    text = FILE.read_text()
+    assert not broken_imports(last(), text)
+    lines = broken_imports(text, text.replace(then, now, 1))
+    assert text.count(then)
+    assert said in "".join(lines) if said else not lines
