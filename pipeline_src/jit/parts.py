@@ -62,6 +62,10 @@ class PartLibrary(codegen.JITCodeLibrary):
     rest: Any = None
     """Further data of the cache about it."""
 
+    def _optimize_functions(self, module: Any) -> None:
+        if not getattr(self.codegen, "raw", False):  # see `pipeline_src.jit.wasm`
+            super()._optimize_functions(module)
+
     def finalize(self) -> None:
         """Take in what numba itself has compiled, and leave other parts to the kernel."""
         for library in dict.fromkeys(self._linking_libraries):

@@ -1,0 +1,390 @@
+"""Kernels as WebAssembly: one source for this machine and for a browser.
+
+numba translates a kernel to LLVM's intermediate code, and so far nothing in that knows a processor, but for passes that
+suit the vectors of this one. `raw` leaves them out. `export` links the kernels of some calls, has LLVM optimise them
+for wasm32 and writes an object, which ``wasm-ld`` (package ziglang, extra ``wasm``) makes a module.
+
+Arrays lie at fixed addresses of the module's memory, and so do the arguments of each entry: all that a caller does is
+write numbers there and call ``entry(slots, result)``, which returns numba's status, 0 if no exception was raised
+(`pipeline_src/web/static/kernels.mjs`). Pointers are opaque to LLVM and numba's intp is a plain i64, so kernels need
+nothing else to run with pointers of 32 bits. Results are those of this machine, but for the last bits of sums that it
+forms with fused multiplications, and of functions such as exp, which are the browser's.
+"""
+
+import math
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+import numpy.typing as npt
+from llvmlite.binding import newpassmanagers
+from numba.core import codegen, types
+from numba.core.errors import NumbaWarning
+from numba.core.registry import cpu_target
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit import Need, _typed
+from pipeline_src.jit.parts import Kernel, all_parts
+
+TRIPLE = "wasm32-unknown-unknown"
+FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
+STACK = 1 << 18  # Bytes; it lies below the arrays, so that an overflow traps
+BLOCK = 64  # Bytes; blocks of zeros are not shipped
+MATHS = {"expf", "tanhf", "logf", "exp", "tanh", "log", "pow", "powf", "sin", "cos", "fmod"}
+"""Functions that a module may ask of its host, all of JavaScript's ``Math`` or of its operators."""
+
+
+class _RawLibrary(codegen.JITCodeLibrary):
+    def _optimize_functions(self, ll_module: Any) -> None: ...
+
+    def _optimize_final_module(self) -> None: ...
+
+
+class _RawCodegen(codegen.JITCPUCodegen):
+    _library_class, raw = _RawLibrary, True
+
+    def magic_tuple(self) -> tuple[str, ...]:
+        """What the kernels' files are named by: such code is that of no machine, and is kept beside the others."""
+        return (TRIPLE,)
+
+
+def raw() -> None:
+    """Compile all kernels of this process without passes for its machine, from now on: before any is compiled.
+
+    They still run here, slowly.
+    """
+    warnings.simplefilter("ignore", NumbaWarning)  # code without passes mentions addresses, so it is not kept on disk
+    cpu_target.target_context._internal_codegen = _RawCodegen("zugwerk.wasm")
+
+
+class Module(NamedTuple):
+    """What a page loads."""
+
+    code: bytes  # the module; it exports its memory and its entries
+    data: bytes  # what its memory holds at first, without zeros
+    layout: dict[str, Any]
+    """``data``: [address, place in the data, bytes] of each piece; ``arrays``: address, dtype and shape of each by its
+    name; ``entries``: for each, the addresses of its slots and of its result, the addresses of its numbers by their
+    names, and the kinds and places of the numbers in its result."""
+
+
+class _Slot(NamedTuple):
+    name: str
+    kind: str  # of an address, an integer, a float or double, or of nothing
+    value: Any
+
+
+def _slots(name: str, argument: Any) -> Iterator[_Slot]:
+    """An argument as numba hands it over: its tuples and arrays in parts."""
+    if isinstance(argument, np.ndarray):
+        for number in (0, 0, argument.size, argument.itemsize):
+            yield _Slot("", "q", number)
+        yield _Slot(name, "p", argument)
+        for number in (*argument.shape, *argument.strides):
+            yield _Slot("", "q", number)
+    elif isinstance(argument, tuple):
+        fields = getattr(argument, "_fields", range(len(argument)))
+        for field, part in zip(fields, argument, strict=True):
+            yield from _slots(f"{name}.{field}", part)
+    elif argument is None:
+        yield _Slot("", "q", 0)
+    elif isinstance(argument, np.float32):
+        yield _Slot(name, "f", argument)
+    elif isinstance(argument, float):
+        yield _Slot(name, "d", argument)
+    elif isinstance(argument, (int, np.integer, np.bool_)):
+        yield _Slot(name, "q", int(argument))
+    else:
+        raise ZugwerkError(f"{name}: a {type(argument).__name__} has no place in WebAssembly's memory")
+
+
+class _Image:
+    """Arrays at fixed addresses. Arrays that share memory here share it there."""
+
+    def __init__(self, base: int) -> None:
+        self.base, self.end = base, base
+        self._at: dict[int, int] = {}  # by the address of the owner of the memory
+        self._owners: list[tuple[int, npt.NDArray[Any]]] = []
+
+    def place(self, array: npt.NDArray[Any]) -> int:
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if not owner.flags.c_contiguous:
+            raise ZugwerkError("an array that WebAssembly is to have does not lie in one piece")
+        key = owner.ctypes.data if owner.nbytes else id(owner)
+        if key not in self._at:
+            self._at[key] = self.end = -(-self.end // 64) * 64
+            self._owners.append((self.end, owner))
+            self.end += max(owner.nbytes, 8)
+        return self._at[key] + (array.ctypes.data - owner.ctypes.data if owner.nbytes else 0)
+
+    def write(self) -> tuple[bytes, list[list[int]]]:
+        """All that is not zero, and where it goes: [address, place, bytes] of each piece."""
+        data, pieces = bytearray(), list[list[int]]()
+        for at, owner in self._owners:
+            content = np.frombuffer(owner.tobytes(), np.uint8)
+            for start in np.unique(content.nonzero()[0] // BLOCK) * BLOCK:
+                block = content[start : start + BLOCK].tobytes()
+                if pieces and sum(pieces[-1][::2]) == at + start:
+                    pieces[-1][2] += len(block)
+                else:
+                    pieces.append([int(at + start), len(data), len(block)])
+                data += block
+        return bytes(data), pieces
+
+
+def export(
+    calls: Mapping[str, Need], arrays: Mapping[str, Any], linker: tuple[str, ...] | None = None, relaxed: bool = False
+) -> Module:
+    """Compile the kernels of some calls to one module.
+
+    Args:
+        calls: by the names of the entries. Arrays among the arguments are copied to the module's memory as they are;
+            numbers are the first values of their slots.
+        arrays: those that the host reads or writes, also inside NamedTuples, by names.
+        linker: of WebAssembly objects; by default that of ziglang.
+        relaxed: whether to use instructions of relaxed SIMD, which fuse multiplications as this machine does.
+
+    Raises:
+        ZugwerkError: the kernels were compiled before `raw`, need something that a browser lacks, or no linker is
+            there.
+    """
+    image = _Image(STACK)
+    layout: dict[str, Any] = {"entries": {}}
+    module = _linked(calls)
+    for name, need in calls.items():
+        layout["entries"][name] = _entry(need, image)
+    layout["arrays"] = {
+        slot.name: {"at": image.place(slot.value), "shape": slot.value.shape, **_described(slot.value.dtype)}
+        for name, value in arrays.items()
+        for slot in _slots(name, value)
+        if slot.kind == "p"
+    }
+    data, layout["data"] = image.write()
+    code = _link(_object(module, set(calls), relaxed), list(calls), image.end, linker)
+    return Module(code, data, layout)
+
+
+def _described(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """A type in NumPy's letters; a record's size in bytes, and type and place of each of its fields."""
+    if dtype.fields is None:
+        return {"dtype": dtype.str[1:]}
+    return {"size": dtype.itemsize, "fields": {name: (one.str[1:], at) for name, (one, at, *_) in dtype.fields.items()}}
+
+
+def _compiled(need: Need) -> tuple[Any, tuple[Any, ...]]:
+    kernel, kinds = _typed(need)
+    if not isinstance(kernel, Kernel):
+        raise ZugwerkError("kernels become WebAssembly in parts: without ZUGWERK_PLAIN_JIT, by a numba that was tried")
+    kernel.part.compile(kinds)
+    part = kernel.part.overloads[kinds]
+    if not getattr(part.library.codegen, "raw", False):
+        raise ZugwerkError(f"{kernel.__name__} is compiled for this machine already: `raw` comes first")
+    return part, kinds
+
+
+def _linked(calls: Mapping[str, Need]) -> Any:
+    """All kernels and their parts as one module of intermediate code, with an entry for each call."""
+    libraries = dict.fromkeys(lib for need in calls.values() for lib in all_parts(_compiled(need)[0].library))
+    module, *others = (llvm.parse_bitcode(library.bitcode()) for library in libraries)
+    for other in others:
+        module.link_in(other)
+    if "@NRT_MemInfo_alloc_aligned(" in str(module):
+        memory = llvm.parse_assembly(_ALLOCATION)
+        memory.triple, memory.data_layout = module.triple, module.data_layout
+        module.link_in(memory)
+    for name, need in calls.items():
+        target = module.get_function(_compiled(need)[0].fndesc.llvm_func_name)
+        kinds = [str(argument.type) for argument in target.arguments]
+        count = sum(1 for _ in _slots("", need.arguments))
+        if count != len(kinds) - 2:
+            raise ZugwerkError(f"{name}: numba hands over {len(kinds) - 2} values, not {count}")
+        lines = ["%error = alloca ptr"]
+        for i, kind in enumerate(kinds[2:]):
+            lines += [f"%p{i} = getelementptr i8, ptr %slots, i32 {8 * i}", f"%a{i} = load {kind}, ptr %p{i}"]
+        values = ", ".join(["ptr %result", "ptr %error", *(f"{kind} %a{i}" for i, kind in enumerate(kinds[2:]))])
+        body = "\n  ".join([*lines, f'%status = call i32 @"{target.name}"({values})', "ret i32 %status"])
+        entry = llvm.parse_assembly(
+            f'declare i32 @"{target.name}"({", ".join(kinds)})\n'
+            f"define i32 @{name}(ptr %slots, ptr %result) {{\n  {body}\n}}"
+        )
+        entry.triple, entry.data_layout = module.triple, module.data_layout
+        module.link_in(entry)
+    return module
+
+
+def _entry(need: Need, image: _Image) -> dict[str, Any]:
+    """Write the arguments of a call; return where they and the result are."""
+    part, _ = _compiled(need)
+    names = part.fndesc.args
+    slots = [slot for name, value in zip(names, need.arguments, strict=True) for slot in _slots(name, value)]
+    words = np.zeros(len(slots), np.uint64)
+    for i, slot in enumerate(slots):
+        if slot.kind == "p":
+            words[i] = image.place(slot.value)
+        elif slot.kind == "q":
+            words[i] = np.int64(slot.value).view(np.uint64)
+        elif slot.kind == "d":
+            words[i] = np.float64(slot.value).view(np.uint64)
+        else:
+            words[i] = slot.value.view(np.uint32)
+    at, result = image.place(words), image.place(np.zeros(8, np.uint64))
+    numbers = {slot.name: [at + 8 * i, slot.kind] for i, slot in enumerate(slots) if slot.name and slot.kind != "p"}
+    return {"slots": at, "result": result, "numbers": numbers, "returns": _returns(part.signature.return_type)}
+
+
+def _returns(kind: Any) -> list[tuple[str, int]]:
+    """Kinds of the numbers of a result, in NumPy's letters, and their places, as C aligns them."""
+    found, place = [], 0
+    for one in kind.types if isinstance(kind, types.BaseTuple) else [kind]:
+        if one is types.none:
+            continue
+        name = "?" if one == types.boolean else np.dtype(one.name).str[1:]
+        size = 1 if name == "?" else one.bitwidth // 8
+        place = -(-place // size) * size
+        found.append((name, place))
+        place += size
+    return found
+
+
+_ARENA = 1 << 18
+_ALLOCATION = f"""
+%Memory = type {{ i64, ptr, ptr, ptr, i64 }}
+@unused = internal global ptr null
+@used = internal global i32 0
+@arena = internal global [{_ARENA} x i8] zeroinitializer, align 64
+declare void @llvm.trap()
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
+entry:
+  br label %next
+next:
+  %at = phi ptr [ @unused, %entry ], [ %link, %look ]
+  %old = load ptr, ptr %at
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %more, label %look
+look:
+  %place = getelementptr %Memory, ptr %old, i32 0, i32 4
+  %room = load i64, ptr %place
+  %link = getelementptr %Memory, ptr %old, i32 0, i32 2
+  %fits = icmp eq i64 %room, %size
+  br i1 %fits, label %take, label %next
+take:
+  %after = load ptr, ptr %link
+  store ptr %after, ptr %at
+  store i64 1, ptr %old
+  ret ptr %old
+more:
+  %from = load i32, ptr @used
+  %short = trunc i64 %size to i32
+  %whole = add i32 %short, 127
+  %blocks = and i32 %whole, -64
+  %end = add i32 %from, %blocks
+  %full = icmp ugt i32 %end, {_ARENA}
+  br i1 %full, label %stop, label %make
+stop:
+  call void @llvm.trap()
+  unreachable
+make:
+  store i32 %end, ptr @used
+  %new = getelementptr i8, ptr @arena, i32 %from
+  store i64 1, ptr %new
+  %data = getelementptr i8, ptr %new, i32 64
+  %datas = getelementptr %Memory, ptr %new, i32 0, i32 3
+  store ptr %data, ptr %datas
+  %sizes = getelementptr %Memory, ptr %new, i32 0, i32 4
+  store i64 %size, ptr %sizes
+  ret ptr %new
+}}
+define void @NRT_MemInfo_call_dtor(ptr %old) {{
+  %link = getelementptr %Memory, ptr %old, i32 0, i32 2
+  %first = load ptr, ptr @unused
+  store ptr %first, ptr %link
+  store ptr %old, ptr @unused
+  ret void
+}}
+"""
+"""numba's memory of arrays that kernels make: of few fixed sizes, so that what is let go of serves again."""
+_SIXTEEN = "<16 x float>"
+
+
+def _fused() -> str:
+    """A function of sixteen lanes in four relaxed instructions."""
+    madd = "@llvm.wasm.relaxed.madd.v4f32"
+
+    def mask(*at: int) -> str:
+        return f"<{len(at)} x i32> <{', '.join(f'i32 {i}' for i in at)}>"
+
+    lines = [f"define internal {_SIXTEEN} @fused16({_SIXTEEN} %x, {_SIXTEEN} %y, {_SIXTEEN} %z) alwaysinline {{"]
+    for k in range(4):
+        at = mask(*range(4 * k, 4 * k + 4))
+        lines += [f"%{v}{k} = shufflevector {_SIXTEEN} %{v}, {_SIXTEEN} poison, {at}" for v in "xyz"]
+        lines.append(f"%r{k} = call <4 x float> {madd}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})")
+    for name, one, two, size in (("a", "r0", "r1", 4), ("b", "r2", "r3", 4), ("c", "a", "b", 8)):
+        vector = f"<{size} x float>"
+        lines.append(f"%{name} = shufflevector {vector} %{one}, {vector} %{two}, {mask(*range(2 * size))}")
+    four = ", ".join(["<4 x float>"] * 3)
+    return "\n".join([*lines, f"ret {_SIXTEEN} %c", "}", f"declare <4 x float> {madd}({four})"])
+
+
+def _object(module: Any, entries: set[str], relaxed: bool) -> bytes:
+    """Optimise for wasm32."""
+    features = FEATURES + (",+relaxed-simd" if relaxed else "")
+    text = str(module).replace(" = common ", " = internal ")
+    text = re.sub(
+        r"^declare double @sqrt\(double\).*$", "declare double @llvm.sqrt.f64(double)", text, flags=re.MULTILINE
+    )
+    text = re.sub(r"(call .*)@sqrt\(", r"\1@llvm.sqrt.f64(", text)
+    if relaxed and (fused := "@llvm.fmuladd.v16f32") in text:
+        text = re.sub(rf"^declare .*{fused}.*$", "", text, flags=re.MULTILINE).replace(fused, "@fused16") + _fused()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
+        features=features, opt=3, reloc="static", codemodel="default"
+    )
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = TRIPLE, str(machine.target_data)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in entries:
+            function.linkage = "internal"
+    tuning = newpassmanagers.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    builder = newpassmanagers.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    declared = {function.name for function in module.functions if function.is_declaration} - MATHS
+    here = {found.name for found in module.global_variables if found.name.startswith("numba.dynamic.")}
+    lacking = sorted({name for name in declared if not name.startswith("llvm.")} | here)
+    if lacking:
+        raise ZugwerkError(f"kernels for a browser need what it lacks: {', '.join(lacking)}")
+    return bytes(machine.emit_object(module))
+
+
+def _link(content: bytes, entries: list[str], base: int, linker: tuple[str, ...] | None) -> bytes:
+    """Make an object a module whose own data follow the arrays."""
+    command = linker or (sys.executable, "-m", "ziglang", "wasm-ld")
+    with tempfile.TemporaryDirectory() as folder:
+        source, made, allowed = (Path(folder) / name for name in ("kernels.o", "kernels.wasm", "allowed"))
+        source.write_bytes(content)
+        allowed.write_text("\n".join(sorted(MATHS)))
+        done = subprocess.run(  # noqa: S603
+            [
+                *(*command, "--no-entry", f"--allow-undefined-file={allowed}", "-O3", "--strip-all"),
+                *("--stack-first", "-z", f"stack-size={STACK}", f"--global-base={math.ceil(base / 64) * 64}"),
+                *(*(f"--export={name}" for name in entries), str(source), "-o", str(made)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            if "ziglang" in done.stderr:
+                raise ZugwerkError("WebAssembly needs a linker: pip install 'zugwerk[wasm]'")
+            raise ZugwerkError(f"wasm-ld could not link the kernels: {done.stderr.strip()}")
+        return made.read_bytes()

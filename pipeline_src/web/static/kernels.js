@@ -1,0 +1,57 @@
+/** Kernels that `pipeline_src.jit.wasm` exported: entries of numbers and arrays at fixed addresses. */
+
+const ARRAYS = {
+  i1: Int8Array, u1: Uint8Array, b1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
+  i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array,
+};
+
+export class Kernels {
+  /** @param {BufferSource} code  @param {Uint8Array} data  @param {object} layout - the three parts of an export */
+  static async load(code, data, layout) {
+    const module = await WebAssembly.compile(code);
+    const env = {};
+    for (const { kind, name } of WebAssembly.Module.imports(module)) {
+      if (kind !== "function") throw new Error(`no ${kind} ${name} here`);
+      env[name] = name === "fmod" ? (x, y) => x % y : Math[name] ?? Math[name.slice(0, -1)];
+    }
+    return new Kernels(await WebAssembly.instantiate(module, { env }), data, layout);
+  }
+
+  constructor(instance, data, layout) {
+    this.exports = instance.exports;
+    this.layout = layout;
+    this.memory = new DataView(this.exports.memory.buffer);
+    for (const [at, from, size] of layout.data)
+      new Uint8Array(this.memory.buffer, at, size).set(data.subarray(from, from + size));
+  }
+
+  /** The array of a name: reads and writes go to the module's memory. Records come as bytes. */
+  array(name) {
+    const { at, dtype, size = 1, shape } = this.layout.arrays[name];
+    return new (ARRAYS[dtype ?? "u1"])(this.memory.buffer, at, shape.reduce((product, length) => product * length, size));
+  }
+
+  /** Run an entry with new values of some of its numbers; returns the numbers of its result, alone if it is one. */
+  run(name, numbers = {}) {
+    const entry = this.layout.entries[name];
+    for (const [key, value] of Object.entries(numbers)) {
+      const [at, kind] = entry.numbers[key];
+      if (kind === "q") this.memory.setBigInt64(at, BigInt(value), true);
+      else if (kind === "d") this.memory.setFloat64(at, value, true);
+      else this.memory.setFloat32(at, value, true);
+    }
+    const status = this.exports[name](entry.slots, entry.result);
+    if (status) throw new Error(`${name} ended with status ${status}`);
+    const found = entry.returns.map(([kind, place]) => this._read(kind, entry.result + place));
+    return found.length > 1 ? found : found[0];
+  }
+
+  _read(kind, at) {
+    if (kind === "?") return this.memory.getUint8(at) !== 0;
+    if (kind === "f8") return this.memory.getFloat64(at, true);
+    if (kind === "f4") return this.memory.getFloat32(at, true);
+    const size = 8 * Number(kind.slice(1));
+    const whole = size === 64 ? this.memory.getBigInt64(at, true) : this.memory[`getInt${size}`](at, true);
+    return Number(kind[0] === "i" ? whole : BigInt.asUintN(size, BigInt(whole)));
+  }
+}

@@ -1,0 +1,145 @@
+"""Kernels as WebAssembly, under node, beside the same kernels here."""
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline_src.games import kernels
+from pipeline_src.games.game import get_game
+from pipeline_src.games.rules import copy_state
+from pipeline_src.players.registry import build_player
+from pipeline_src.search.alphabeta import NODES, search_root
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct_trees import PuctTrees
+from pipeline_src.web.page import TREE
+
+pytest.importorskip("ziglang")
+NODE = shutil.which("node")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.skipif(NODE is None, reason="no node here")]
+STATIC = Path(kernels.__file__).parents[1] / "web" / "static"
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory):
+    """A folder with both engines."""
+    folder = tmp_path_factory.mktemp("engines")
+    for engine in (("gomoku", "15", "renju"), ("amazons", "10", "standard")):
+        subprocess.run([sys.executable, "-m", "pipeline_src.web.page", folder, *engine], check=True)
+    shutil.copy(STATIC / "kernels.js", folder / "kernels.mjs")  # node takes a module by its suffix
+    return folder
+
+
+def node(folder, name, steps):
+    command = [NODE, Path(__file__).with_name("run.mjs"), folder / "kernels.mjs", folder / name]
+    done = subprocess.run(command, input=json.dumps(steps), stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def contents(name, state):
+    return {f"{name}.{field}": list(map(str, array.ravel().tolist())) for field, array in state._asdict().items()}
+
+
+def positions(game, count, most, near):
+    """Positions of random games, that of Gomoku with stones near the centre."""
+    rng, found, state, end = np.random.default_rng(3), [], None, 0
+    actions = np.empty(int(kernels.max_actions(game.initial_state())), np.int32)
+    while len(found) < count:
+        if state is None or kernels.outcome(state)[0] or len(found) >= end:
+            state, end = game.initial_state(*near[1:]), len(found) + rng.integers(2, most)
+        found.append(copy_state(state))
+        legal = actions[: kernels.write_actions(state, actions)]
+        far = np.abs(legal // 15 - 7) + np.abs(legal % 15 - 7) if near[0] else 0
+        kernels.play(state, int(legal[np.argmin(far + rng.normal(0, 2.5, len(legal)))]))
+    return found
+
+
+RENJU, AMAZONS = (True, 15, "renju"), (False, 10, "standard")
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "near"), [("gomoku-15-renju", "gomoku", RENJU), ("amazons-10-standard", "amazons", AMAZONS)]
+)
+def test_rules_are_the_same(engines, name, game, near):
+    found = positions(get_game(game), 1000, 90, near)
+    steps, actions = [], np.zeros(int(kernels.max_actions(found[0])), np.int32)
+    rng, wanted = np.random.default_rng(4), []
+    for state in found:
+        count = int(kernels.write_actions(state, actions))
+        action, after = int(rng.choice(actions[:count])), copy_state(state)
+        kernels.play(after, action)
+        legal = [bool(kernels.is_legal(state, int(one))) for one in (action, 0, actions.size - 1)]
+        over, result = kernels.outcome(after)
+        wanted.append(
+            ([count, *legal, None, [bool(over), float(result)], None], after, state, actions[:count].tolist())
+        )
+        played = {"action": action}
+        run = [["write_actions", {}], *(["is_legal", {"action": one}] for one in (action, 0, actions.size - 1))]
+        steps.append(
+            {
+                "set": contents("state", state),
+                "run": [*run, ["play", played], ["outcome", {}]],
+                "get": [*contents("state", state), "actions"],
+            }
+        )
+        steps.append({"run": [["take_back", played]], "get": [*contents("state", state)]})
+    answers = node(engines, name, steps)
+    for (results, after, before, legal), played, back in zip(wanted, answers[::2], answers[1::2], strict=True):
+        assert played["results"] == results[:-1]
+        assert [int(one) for one in played["arrays"].pop("actions")[: len(legal)]] == legal
+        assert played["arrays"] == contents("state", after)
+        assert back["arrays"] == contents("state", before)
+
+
+def test_the_same_trees_grow(engines):
+    state = get_game("gomoku").initial_state(15, "renju")
+    puct = build_player("gomoku", "zero:movetime=1").player_for(state).puct
+    trees, steps, wanted = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE), [], []
+    for root in positions(get_game("gomoku"), 24 * 7, 40, RENJU)[::7]:
+        if kernels.outcome(root)[0]:
+            continue
+        trees.plant(0, root)
+        trees.simulate(np.array([400], np.int32))
+        wanted.append(trees.visits(0).tolist())
+        roots = contents("root", root)
+        emptied = {f"forest.{name}": [0] for name in ("used_nodes", "used_edges", "done")}
+        slots = {"forest.slots": [-1] * trees.forest.slots.shape[1]}
+        steps.append(
+            {
+                "set": roots | emptied | slots | {"targets": [400]},
+                "run": [["play_out", {}]],
+                "get": ["forest.nodes", "forest.edges"],
+            }
+        )
+    assert len(wanted) > 20
+    for answer, visits in zip(node(engines, "gomoku-15-renju", steps), wanted, strict=True):
+        nodes, edges = (
+            np.frombuffer(base64.b64decode(answer["arrays"][f"forest.{name}"]), getattr(trees.forest, name).dtype)
+            for name in ("nodes", "edges")
+        )
+        tried, found = edges[nodes[0]["first"] :][: nodes[0]["edges"]], np.zeros(len(visits), int)
+        found[tried["place"]] = tried["tries"]
+        assert found.tolist() == visits
+
+
+def test_the_same_values_moves_and_numbers_of_nodes(engines):
+    search = build_player("amazons", "alphabeta:table_mb=8").searcher.searcher
+    steps, wanted = [], []
+    for root in positions(get_game("amazons"), 25 * 7, 80, AMAZONS)[::7]:
+        if kernels.outcome(root)[0]:
+            continue
+        space, state = search._start(root, Limit()), copy_state(root)
+        fresh = {"space.counts": list(map(str, space.counts.tolist())), "space.killers": [-1] * space.killers.size}
+        values = [float(search_root(state, search.evaluator, space, search._table, depth)) for depth in (1, 2, 3)]
+        wanted.append((values, str(space.root[0]), str(space.counts[NODES])))
+        runs = [["search_root", {"depth": depth}] for depth in (1, 2, 3)]
+        steps.append({"set": contents("state", root) | fresh, "run": runs, "get": ["space.root", "space.counts"]})
+    for answer, (values, best, looked) in zip(node(engines, "amazons-10-standard", steps), wanted, strict=True):
+        assert answer["results"] == values
+        assert answer["arrays"]["space.root"][0] == best
+        assert answer["arrays"]["space.counts"][NODES] == looked
