@@ -16,6 +16,9 @@ GIVEN_WHOLE = (
     "amazons_models.trained",
     "gomoku_generations",
     "growing_larger",
+    "amazons_generations",
+    "amazons_zero_game.boards",
+    "amazons_zero_train.schedule",
     "gomoku_train.schedule",
     "growing_train.schedule",
 )
