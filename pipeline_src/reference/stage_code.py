@@ -69,8 +69,8 @@ def check_params(path: Path | str = PARAMS_FILE) -> None:
         load(cast(Any, Annotated[field.annotation, *field.metadata, Strict()]), name, path)
     for name, kind in SECTIONS.items():
         load(kind, name, path)
-    read_zero_numbers(path)
     read_numbers(path)
+    read_zero_numbers(path)
     read_boards(path)
 
 

@@ -192,6 +192,7 @@ class GenerationFiles:
     """The files of one generation; the first is number 1."""
 
     of: ClassVar[str]  # Whose they are, as folders have it
+    reports: ClassVar[str] = ""  # The same for reports, if it is another name
 
     def __init__(self, number: int, artifacts: Path = ARTIFACTS) -> None:
         self.number, self.name, self.artifacts, of = number, f"{number:02d}", artifacts, self.of
@@ -202,7 +203,7 @@ class GenerationFiles:
         self.model = self.models / "model.pt"  # The net that this generation trained, whether or not it became the best
         self.best = self.models / "best.pt"  # The best player after this generation's gate
         self.learner = self.models / "learner.pt"  # State of the optimizer
-        self.report = artifacts / f"reports/{of}/generations" / f"{self.name}.json"  # Metrics
+        self.report = artifacts / f"reports/{self.reports or of}/generations" / f"{self.name}.json"  # Metrics
         self.curves = self.report.with_suffix(".csv")  # Losses by step
         self.timings = self.report.with_suffix(".timings.json")
         """Seconds, hardware and the key of the generation's inputs. Written last, and not an output of the graph."""

@@ -1,4 +1,4 @@
-"""What a game brings to the learner, and a round of a generation. Knows nothing of torch: workers import it."""
+"""A game as the learner takes it, and a round of a generation. Knows nothing of torch: workers import it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ class Subject:
         return None
 
     def result(self, state: Any) -> int | None:
-        """Who has won: 1 the first player, -1 the second, 0 nobody; None if the game goes on."""
+        """Who has won: 1 the first player, -1 the second, 0 nobody; None if it is not over."""
         won = winner(state)
         return None if won is None else SIGN[won]
 
@@ -76,7 +76,7 @@ class Subject:
         raise NotImplementedError
 
     def begun(self, setting: Any) -> bool:  # noqa: ARG002
-        """Whether the first generation's net goes on from that model."""
+        """Whether the first generation trains that model on."""
         return False
 
     def net(self, model: Path | None, setting: Any, number: int) -> Any:

@@ -122,7 +122,7 @@ STATISTICS = 16  # Number of batches from which a trained net's normalisations t
 
 
 class Answer(NamedTuple):
-    """What a net says of a batch, and what it should have said; E entries of a policy."""
+    """A net's answer for a batch, and the targets; E entries of a policy."""
 
     log_p: Tensor  # float32 [B, E]: logarithms of the net's policy
     policy: Tensor  # float32 [B, E]: the search's, 0 where there is no step
@@ -159,7 +159,7 @@ class Batches(nn.Module):
         raise NotImplementedError
 
     def answer(self, net: nn.Module, batch: Any) -> Answer:
-        """What a net says of a batch."""
+        """A net's answer for a batch."""
         raise NotImplementedError
 
     def arrays(self) -> Iterable[npt.NDArray[Any]]:

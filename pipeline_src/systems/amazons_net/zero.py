@@ -130,9 +130,9 @@ def _opened(model: Path, state: tuple[int, int]) -> RayEvaluator:  # noqa: ARG00
 def main(*options: str) -> None:
     """Stage amazons_generation: make one generation of the Amazons' self-play from the one before it.
 
-    Reads ``artifacts/models/amazons/zero/<before>/`` and ``artifacts/samples/amazons_zero/<before>/``; the first
+    Reads ``artifacts/models/amazons_zero/<before>/`` and ``artifacts/samples/amazons_zero/<before>/``; the first
     generation has none before it. Writes the files of `GenerationFiles`. Killed and run again, it resumes from
-    ``work/amazons/zero/``.
+    ``work/amazons_zero/``.
 
     Raises:
         ZugwerkError: bad params, or the generation before is missing or damaged.

@@ -1,6 +1,6 @@
 """Stage amazons_zero_evaluate: what the nets of self-play score against players that learn nothing.
 
-Reads ``artifacts/models/amazons/zero/NN/{model,best}.pt`` and the generations' reports; writes the best player's table,
+Reads ``artifacts/models/amazons_zero/NN/{model,best}.pt`` and the generations' reports; writes the best player's table,
 ``artifacts/models/amazons/zero.rays``, the games of the matches, and, under ``artifacts/reports/amazons/zero/``, the
 metrics ``evaluate.json`` and the curve ``strength.csv``. Killed and run again, it plays only the missing games.
 """
@@ -17,6 +17,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, read_json, write_json, write_table
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
+from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.record import write_records
 from pipeline_src.systems.amazons_net.match import player_text, summary
@@ -26,7 +27,7 @@ from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, Ze
 
 NET = Path("artifacts/models/amazons/zero.rays")
 REPORTS = Path("artifacts/reports/amazons/zero")
-GAMES = Path("artifacts/records/amazons/zero/matches.parquet")
+GAMES = Path("artifacts/records/amazons_zero/matches.parquet")
 WORK = Path("work/amazons_zero_evaluate")
 
 
@@ -57,7 +58,7 @@ def main() -> None:
         for name, (one, table) in pairings.items()
     }
     stream = [seed, streams.AMAZONS_ZERO_EVALUATE]
-    with stage_journal(WORK, __name__, {}) as journal:
+    with stage_journal(WORK, __name__, {"amazons_engine": amazons_engine().model_dump()}) as journal:
         fixtures = [
             swapped_pairs(board, *texts[name], one.pairs, params.opening_plies, [*stream, *name.encode()])
             for name, (one, _) in pairings.items()

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from pipeline_src.project.params import PARAMS_FILE, Count, Items, Named, Params, Whole, build, load, load_value
 from pipeline_src.selfplay import params as shared
-from pipeline_src.selfplay.params import ARTIFACTS, GateParams, SelfPlayParams, TrainParams
+from pipeline_src.selfplay.params import GateParams, SelfPlayParams, TrainParams
 from pipeline_src.systems.amazons_net.params import Pairing
 
 SECTION = "amazons_generations"
@@ -68,11 +68,7 @@ class AmazonsZeroEvaluate(Params):
 class ZeroFiles(shared.GenerationFiles):
     """The files of one generation of the Amazons; the first is number 1."""
 
-    of = "amazons/zero"
-
-    def __init__(self, number: int, artifacts: Path = ARTIFACTS) -> None:
-        super().__init__(number, artifacts)
-        self.window = artifacts / "samples/amazons_zero" / self.name  # `samples/amazons` is one output, of the records
+    of, reports = "amazons_zero", "amazons/zero"
 
 
 class ZeroSetting(shared.Setting):

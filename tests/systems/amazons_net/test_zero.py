@@ -84,7 +84,7 @@ def grown(tmp_path_factory):
     return folder / "artifacts"
 
 
-def test_games_are_legal_and_end_by_count_or_by_the_rules(grown):
+def test_games_are_legal_and_end_when_counted(grown):
     scratch = endgame_scratch(4)
     for number, size in ((1, 6), (2, 8)):
         records = read_records(ZeroFiles(number, grown).games)
