@@ -1,7 +1,7 @@
 """Stage amazons_zero_evaluate: what the nets of self-play score against players that learn nothing.
 
 Reads ``artifacts/models/amazons_zero/NN/{model,best}.pt`` and the generations' reports; writes the best player's table,
-``artifacts/models/amazons/zero.rays``, the games of the matches, and, under ``artifacts/reports/amazons/zero/``, the
+``artifacts/models/amazons_zero.rays``, the games of the matches, and, under ``artifacts/reports/amazons/zero/``, the
 metrics ``evaluate.json`` and the curve ``strength.csv``. Killed and run again, it plays only the missing games.
 """
 
@@ -25,7 +25,7 @@ from pipeline_src.systems.amazons_net.params import Pairing
 from pipeline_src.systems.amazons_net.zero import export
 from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, ZeroFiles, read_zero_numbers
 
-NET = Path("artifacts/models/amazons/zero.rays")
+NET = Path("artifacts/models/amazons_zero.rays")
 REPORTS = Path("artifacts/reports/amazons/zero")
 GAMES = Path("artifacts/records/amazons_zero/matches.parquet")
 WORK = Path("work/amazons_zero_evaluate")
