@@ -18,7 +18,6 @@ from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch,
 from pipeline_src.search.amazons.ray_keys import ROWS
 from pipeline_src.search.amazons.rays import CHANNELS, TABLE, WEIGHTS, RayEvaluator, RayTable, read_table, write_table
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
-from pipeline_src.selfplay import generation
 from pipeline_src.selfplay.subject import Subject
 from pipeline_src.selfplay.window import SelfPlayGames
 from pipeline_src.systems.amazons_net import players  # noqa: F401 - the text of the gate's players names them
@@ -137,7 +136,9 @@ def main(*options: str) -> None:
     Raises:
         ZugwerkError: bad params, or the generation before is missing or damaged.
     """
-    generation.one_generation(Amazons(), read_zero_setting(), options)
+    from pipeline_src.selfplay.generation import one_generation  # workers, which import this module, need no torch
+
+    one_generation(Amazons(), read_zero_setting(), options)
 
 
 def cycle(*options: str) -> None:
@@ -146,4 +147,6 @@ def cycle(*options: str) -> None:
     Raises:
         ZugwerkError: bad params, or a file of a generation is damaged.
     """
-    generation.all_generations(Amazons(), read_zero_setting(), read_zero_numbers(), options)
+    from pipeline_src.selfplay.generation import all_generations
+
+    all_generations(Amazons(), read_zero_setting(), read_zero_numbers(), options)
