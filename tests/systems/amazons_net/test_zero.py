@@ -1,6 +1,8 @@
 """Self-play of the Amazons: games, batches for training, and whole generations."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +223,14 @@ def test_openings_are_whole_turns_and_late_steps_without_noise_repeat(tmp_path):
             assert subject.result(before) is None
             kernels.play_step(state, step)
         assert subject.result(state) in (1, -1)
+
+
+def test_workers_of_self_play_start_without_torch():
+    program = (
+        "import sys; import pipeline_src.selfplay.play, pipeline_src.systems.amazons_net.zero; "
+        "import pipeline_src.systems.gomoku_zero.self_play; sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_boards_by_generation_begin_with_the_first():
