@@ -13,10 +13,12 @@ from pathlib import Path
 from bench.measure import Row, medians, row, seconds
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.tasks import dismiss
+from pipeline_src.selfplay.play import play_games
+from pipeline_src.selfplay.subject import Round
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles, Setting, setting_for
-from pipeline_src.systems.gomoku_zero.self_play import Round, play_games
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuSetting, setting_for
+from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 
 GAMES, TOGETHER, SIMULATIONS, SIZE = 120, 20, 32, 9
 NAME = "selfplay_dask2_speedup"
@@ -31,7 +33,7 @@ class SelfPlay:
 
         setting = setting_for(SIZE, "freestyle")
         games = setting.self_play.model_copy(update={"games": GAMES, "simulations": SIMULATIONS})
-        self.setting: Setting = setting.model_copy(update={"self_play": games})
+        self.setting: GomokuSetting = setting.model_copy(update={"self_play": games})
         torch.manual_seed(0)
         model = folder / "model.pt"
         save_model(model, make_net(make_config(setting.net, SIZE, SIZE)), variant="freestyle")
@@ -39,7 +41,7 @@ class SelfPlay:
 
     def play(self, parallel: Parallel) -> None:
         """Play all games."""
-        one = Round(self.folder, GenerationFiles(1, self.folder), 0, self.setting, parallel)
+        one = Round(self.folder, Gomoku(), GenerationFiles(1, self.folder), 0, self.setting, parallel)
         tasks = [(game,) for game in range(GAMES)]
         run_tasks(partial(play_games, self.model, one), tasks, parallel, "self-play", together=TOGETHER)
 

@@ -429,7 +429,8 @@ def set_generations(count: int, folder: Path = Path()) -> str:
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
     from pipeline_src.project.profile import PARAMS, round_trip_yaml
-    from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
+    from pipeline_src.selfplay.params import wanted
+    from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers
 
     if not 2 <= count <= MOST:
         raise ZugwerkError(f"there can be 2 to {MOST} generations, not {count}")

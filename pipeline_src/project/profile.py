@@ -13,8 +13,8 @@ PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 GIVEN_WHOLE = (
-    *("amazons_models.trained", "gomoku_generations", "growing_larger"),
-    *("gomoku_train.schedule", "growing_train.schedule"),
+    *("amazons_models.trained", "amazons_generations", "gomoku_generations", "growing_larger"),
+    *("amazons_zero_game.boards", "amazons_zero_train.schedule", "gomoku_train.schedule", "growing_train.schedule"),
 )  # Mappings with items as keys, which a profile replaces as a whole
 
 

@@ -30,6 +30,7 @@ from pipeline_src.project.graph import Stage, keys_behind, read_graph
 from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, Count, Params, at, load, read_tree
 from pipeline_src.project.systems import declarations, module_of, sections, systems
 from pipeline_src.report.boards import ReportPositionsParams
+from pipeline_src.systems.amazons_net.zero_params import read_zero_numbers
 from pipeline_src.systems.gomoku_zero.params import read_numbers
 from pipeline_src.systems.growing_boards.params import read_boards
 
@@ -65,6 +66,7 @@ def check_params(path: Path | str = PARAMS_FILE) -> None:
     for name, kind in SECTIONS.items():
         load(kind, name, path)
     read_numbers(path)
+    read_zero_numbers(path)
     read_boards(path)
 
 

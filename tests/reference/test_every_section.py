@@ -37,7 +37,14 @@ def test_stages_read_the_models_that_sections_name():
     found = list(loaded())
     for section, read, kind in found:
         assert SECTIONS[section] is kind if read == "load" else issubclass(SECTIONS[section], kind), section
-    by_other_names = {"gomoku_generations", "gomoku_net", "growing_first", "growing_larger", "growing_net"}
+    by_other_names = {
+        "amazons_generations",
+        "gomoku_generations",
+        "gomoku_net",
+        "growing_first",
+        "growing_larger",
+        "growing_net",
+    }
     by_other_names |= {"amazons_train", "amazons_residual", "amazons_rays", "depth_train"}
     assert SECTIONS.keys() - {section for section, _, _ in found} == by_other_names
 
@@ -101,7 +108,7 @@ def test_params_in_no_text(tmp_path):
         ("\ndepth_split:", "\ndepth_splits:", "params.yaml: depth_splits: no such section"),
         ("  held_out:", "  hold_out:", "params.yaml: joseki_evaluate.hold_out: unknown key"),
         ('{before: "6", generations: 12}', '{before: "7", generations: 12}', "growing_larger.9: expected"),
-        ('"03": {before: "02"}', '"03": {before: "01"}', "gomoku_generations: expected generations in a row"),
+        ('"10": {before: "09"}', '"10": {before: "08"}', "gomoku_generations: expected generations in a row"),
     ],
 )
 def test_the_whole_file_is_checked_before_any_stage_runs(tmp_path, old, new, message):

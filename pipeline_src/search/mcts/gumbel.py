@@ -113,14 +113,14 @@ class GumbelTrees:
     def search(
         self,
         gs: Sequence[int],
-        rngs: Sequence[np.random.Generator] | None = None,
+        rngs: Sequence[np.random.Generator | None] | None = None,
         flag: npt.NDArray[np.uint8] | None = None,
     ) -> GumbelFound:
         """Search the trees ``gs``, which have unfinished positions; the others rest.
 
         Args:
             gs: K trees.
-            rngs: generators of the noise; None for a deterministic search, as in matches.
+            rngs: generators of the noise, None for a tree without; None for a deterministic search, as in matches.
             flag: uint8 [1]; when it is set, the search ends with the result so far.
         """
         return answer_all(self.rounds(gs, rngs, flag), self.trees.evaluate_batch)
@@ -128,7 +128,7 @@ class GumbelTrees:
     def rounds(
         self,
         gs: Sequence[int],
-        rngs: Sequence[np.random.Generator] | None = None,
+        rngs: Sequence[np.random.Generator | None] | None = None,
         flag: npt.NDArray[np.uint8] | None = None,
     ) -> Generator[Leaves, Answer, GumbelFound]:
         """`search` as a generator that yields leaves and receives the evaluator's answers."""
@@ -143,7 +143,8 @@ class GumbelTrees:
         logits = np.where(legal, np.log(np.maximum(table.priors, TINY)), -np.inf)
         noise = np.zeros(logits.shape)
         for i, rng in enumerate(rngs or ()):
-            noise[i, : table.counts[i]] = rng.gumbel(size=table.counts[i])
+            if rng is not None:
+                noise[i, : table.counts[i]] = rng.gumbel(size=table.counts[i])
         own = trees.forest.nodes["value"][rows, 0].astype(np.float64)
         order = np.argsort(-(noise + logits), axis=1, kind="stable")
         plans = [halvings(min(self.considered, self.simulations, int(n)), self.simulations) for n in table.counts]

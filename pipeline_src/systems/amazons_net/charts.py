@@ -46,6 +46,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
     yield phases(folder)
     yield calibration(folder)
     yield matches(folder)
+    yield zero(folder)
     yield from engine(folder)
 
 
@@ -71,6 +72,20 @@ def learning(folder: Path) -> Chart | None:
         f"{REPORTS}/train/*.csv",
         "dvc repro amazons_train",
         curves(rows, "epoch", "", order=ORDER),
+    )
+
+
+def zero(folder: Path) -> Chart | None:
+    """Draw the score of self-play's nets by the positions evaluated until then."""
+    rows = table(folder / REPORTS / "zero/strength.csv", "evaluations", "score", "low", "high")
+    return chart(
+        "amazons-zero",
+        "The Amazons from nothing: score by evaluations",
+        "Score of the nets of self-play against the one-ply player, in a search, by the positions that the nets have "
+        "evaluated in self-play until then, with 95 % intervals.",
+        str(REPORTS / "zero/strength.csv"),
+        "dvc repro amazons_zero_evaluate",
+        curves(points(rows, "evaluations", "score"), "positions evaluated in self-play", "score", y_scale=SHARE),
     )
 
 

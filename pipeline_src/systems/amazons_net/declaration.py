@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipeline_src.project.params import Items, Params, Whole, at
+from pipeline_src.project.params import Items, Named, Params, Whole, at
 from pipeline_src.project.systems import Boards, Claim, Counted, Figure, Flow, System, calibration_figures
+from pipeline_src.selfplay.params import GateParams, GenerationParams, SelfPlayParams, TrainParams
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
     AmazonsBaselinesParams,
@@ -19,6 +20,7 @@ from pipeline_src.systems.amazons_net.params import (
     AmazonsSamplesParams,
     AmazonsTrainParams,
 )
+from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, AmazonsZeroGame, AmazonsZeroNet
 
 PRINTED: Mapping[str, Any] = {
     "amazons_archive.games": 25_000,
@@ -90,6 +92,18 @@ def _rays(words: str, name: str) -> Figure:
     return _amazons(f"net of rays: {words}", "fraction", "evaluate/rays.json", f"nets.{name}", "evaluate")
 
 
+def _zero(words: str, match: str, opponent: str) -> Figure:
+    return Figure(
+        f"net of rays from nothing: {words}",
+        "score",
+        "artifacts/reports/amazons/zero/evaluate.json",
+        f"{match}.score",
+        "amazons_zero_evaluate",
+        data="its own games",
+        named={f"amazons_zero_evaluate.matches.{match}.b": opponent},
+    )
+
+
 def _score(words: str, match: str, opponent: str) -> Figure:
     figure = _amazons(words, "score", "match.json", f"{match}.score", "match")
     trained = printed_words if "Amazons-Net" in words else None
@@ -143,6 +157,11 @@ SYSTEM = System(
         "rays_arrow_top1": _rays("top-1 accuracy, arrow given the move", "arrow_top1"),
         "rays_turn_top1": _rays("top-1 accuracy, whole turn", "turn_top1"),
         "rays_value_accuracy": _rays("value accuracy", "value_accuracy"),
+        "zero_bare_vs_one_ply": _zero("score of its policy against the one-ply player", "bare", "one_ply"),
+        "zero_vs_one_ply": _zero("score against the one-ply player, 400 simulations a turn", "one_ply", "one_ply"),
+        "zero_vs_alphabeta": _zero(
+            "score against alpha-beta, 10,000 nodes a move, 400 simulations", "alphabeta", "alphabeta:nodes=10000"
+        ),
         "residual_puct_vs_alphabeta": Figure(
             "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
         ),
@@ -172,6 +191,13 @@ SYSTEM = System(
         "amazons_baselines": AmazonsBaselinesParams,
         "amazons_evaluate": AmazonsEvaluateParams,
         "amazons_match": AmazonsMatchParams,
+        "amazons_zero_game": AmazonsZeroGame,
+        "amazons_zero_net": AmazonsZeroNet,
+        "amazons_zero_self_play": SelfPlayParams,
+        "amazons_zero_train": TrainParams,
+        "amazons_zero_gate": GateParams,
+        "amazons_generations": Named[GenerationParams],
+        "amazons_zero_evaluate": AmazonsZeroEvaluate,
     },
     pictures=("amazons-phases",),
     boards=Boards(AmazonsShown),

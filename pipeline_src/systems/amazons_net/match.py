@@ -50,7 +50,7 @@ def main() -> None:
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
     board = Board(amazons.NAME, load_nets(models["published"]).config.size)
     texts = {
-        name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
+        name: (player_text(pairing.a, models), player_text(pairing.b, models))
         for name, pairing in params.matches.items()
     }
     with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
@@ -72,7 +72,7 @@ def main() -> None:
     shutil.rmtree(WORK)
 
 
-def _player_text(text: str, models: dict[str, Path]) -> str:
+def player_text(text: str, models: dict[str, Path]) -> str:
     """The text with its models' paths filled in; its faults are reported here, before any game is played."""
     try:
         full = text.format_map(models)

@@ -14,14 +14,12 @@ from pipeline_src.project.systems import (
     Words,
     calibration_figures,
 )
+from pipeline_src.selfplay.params import GateParams, GenerationParams, TrainParams
 from pipeline_src.systems.gomoku_zero.params import (
     GomokuEvaluateParams,
     GomokuGame,
-    GomokuGate,
-    GomokuGeneration,
     GomokuNet,
     GomokuSelfPlay,
-    GomokuTrainParams,
     data_words,
     origin_words,
     player_words,
@@ -114,9 +112,9 @@ SYSTEM = System(
         "gomoku_game": GomokuGame,
         "gomoku_net": GomokuNet,
         "gomoku_self_play": GomokuSelfPlay,
-        "gomoku_train": GomokuTrainParams,
-        "gomoku_gate": GomokuGate,
-        "gomoku_generations": Named[GomokuGeneration],
+        "gomoku_train": TrainParams,
+        "gomoku_gate": GateParams,
+        "gomoku_generations": Named[GenerationParams],
         "gomoku_evaluate": GomokuEvaluateParams,
     },
     pictures=("gomoku-elo",),

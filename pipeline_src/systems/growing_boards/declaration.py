@@ -2,8 +2,9 @@
 
 from pipeline_src.project.params import Named
 from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, System
+from pipeline_src.selfplay.params import GateParams, TrainParams
 from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY
-from pipeline_src.systems.gomoku_zero.params import GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
+from pipeline_src.systems.gomoku_zero.params import GomokuNet, GomokuSelfPlay
 from pipeline_src.systems.growing_boards.params import (
     GrowingConvergence,
     GrowingEvaluateParams,
@@ -61,8 +62,8 @@ SYSTEM = System(
         "growing_convergence": GrowingConvergence,
         "growing_net": GomokuNet,
         "growing_self_play": GomokuSelfPlay,
-        "growing_train": GomokuTrainParams,
-        "growing_gate": GomokuGate,
+        "growing_train": TrainParams,
+        "growing_gate": GateParams,
         "growing_evaluate": GrowingEvaluateParams,
     },
     pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),

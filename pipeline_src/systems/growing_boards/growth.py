@@ -19,9 +19,11 @@ from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import load
-from pipeline_src.systems.gomoku_zero.generation import make_key, run_generation
+from pipeline_src.selfplay.generation import make_key
+from pipeline_src.selfplay.params import ARTIFACTS
+from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroNet, load_model, make_config, make_net, save_model
-from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GenerationFiles, Setting, setting_for
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuSetting, setting_for
 from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence, read_board
 
 WORK = Path("work/growing")  # Folder of unfinished boards
@@ -106,7 +108,7 @@ def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bo
 
 def grow(
     board: GrowingBoard,
-    setting: Setting,
+    setting: GomokuSetting,
     convergence: GrowingConvergence,
     parallel: Parallel,
     artifacts: Path = ARTIFACTS,
@@ -165,7 +167,7 @@ def _publish(
     folder: Path,
     start: Path | None,
     history: list[Progress],
-    setting: Setting,
+    setting: GomokuSetting,
     spent: int,
     end: bool,
 ) -> None:

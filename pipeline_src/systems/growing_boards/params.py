@@ -24,7 +24,8 @@ from pipeline_src.project.params import (
     read_tree,
     read_value,
 )
-from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, GomokuBoard, GomokuGame, GomokuOpenings, Side
+from pipeline_src.selfplay.params import ARTIFACTS
+from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, GomokuOpenings, Side
 
 FIRST, SECTION = "growing_first", "growing_larger"
 """The smallest board; and each larger board by its size, of which dvc.yaml makes a stage."""

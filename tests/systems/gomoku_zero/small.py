@@ -10,11 +10,12 @@ from torch import nn
 from pipeline_src import yaml12
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import GomokuState
+from pipeline_src.selfplay.params import TrainParams
+from pipeline_src.selfplay.train import train_generation
+from pipeline_src.selfplay.window import extend_window, make_games
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroModel, ZeroNet, make_net
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig
-from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
-from pipeline_src.systems.gomoku_zero.self_play import extend_window, make_games, positions
-from pipeline_src.systems.gomoku_zero.train import train_generation
+from pipeline_src.systems.gomoku_zero.train import Batches, positions
 
 # A cycle small enough for tests: 5x5, four in a row, a net of eight filters.
 
@@ -170,7 +171,15 @@ def random_games(count, *, generation=1, size=5, variant="freestyle-4", opening=
     played = [random_game(rng, size, variant) for _ in range(count)]
     policies = [rng.dirichlet(np.full(size * size, 0.3), max(len(a) - opening, 0)) for a, _ in played]
     actions, winners = zip(*played, strict=True)
-    return make_games(size, variant, actions, winners, policies, generation=generation, searched_from=opening)
+    return make_games(
+        gomoku.initial_state(size, variant),
+        variant,
+        actions,
+        winners,
+        policies,
+        generation=generation,
+        searched_from=opening,
+    )
 
 
 SIZE, HISTORY = 5, 2
@@ -216,17 +225,16 @@ def small_positions():
 
 
 def params(**changed):
-    return GomokuTrainParams(**{**SECTION, **changed})
+    return TrainParams(**{**SECTION, **changed})
 
 
 def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None, **changed):
+    section = params(**changed)
     return train_generation(
         net or small_net(),
-        small_positions() if data is None else data,
-        params(**changed),
-        seed=seed,
+        Batches(small_positions() if data is None else data, section, seed=seed, count=generation),
+        section,
         generation=generation,
-        count=generation,
         learner_state=learner_state,
         folder=Path(folder),
     )

@@ -18,12 +18,13 @@ from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
 from pipeline_src.records.record import read_records
-from pipeline_src.systems.gomoku_zero import generation
+from pipeline_src.selfplay import generation, window
+from pipeline_src.selfplay.params import TrainParams
+from pipeline_src.systems.gomoku_zero import generation as stages
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start
 from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuTrainParams, StartModel, read_setting
-from pipeline_src.systems.gomoku_zero.self_play import open_window
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles, StartModel, read_setting
 from tests.run_stage import check_kill, split_at_random, stage_command
 from tests.systems.gomoku_zero.small import SECTION, change, params, write_params
 
@@ -40,6 +41,10 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def setting(project):
     return read_setting(write_params(project))
+
+
+def open_window(path):
+    return window.open_window(path, gomoku)
 
 
 def contents(folder):
@@ -316,7 +321,7 @@ def test_cycle_killed_halfway_resumes_to_the_same_bytes(undisturbed, project, mo
             killed.kill()
         killed.communicate()
     assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
-    generation.cycle()
+    stages.cycle()
     assert "generation 01 (there already)" in capsys.readouterr().out
     assert contents(project / "artifacts") == contents(undisturbed)
     assert not list(project.glob("work/gomoku/*"))
@@ -353,13 +358,13 @@ def test_params_that_make_no_sense_are_refused(tmp_path, changed, why):
     path = tmp_path / "params.yaml"
     path.write_text(yaml12.dump({"gomoku_train": {**SECTION, **changed}}))
     with pytest.raises(ZugwerkError, match=f"gomoku_train.*{why}"):
-        load(GomokuTrainParams, "gomoku_train", path)
+        load(TrainParams, "gomoku_train", path)
 
 
 def test_the_schedule_is_read_by_generation(tmp_path):
     path = tmp_path / "params.yaml"
     path.write_text(yaml12.dump({"gomoku_train": {**SECTION, "schedule": {10: 0.5, 9: 0.25}}}))
-    found = load(GomokuTrainParams, "gomoku_train", path)
+    found = load(TrainParams, "gomoku_train", path)
     assert [found.rate(n) / 5e-3 for n in (1, 8, 9, 10, 28)] == [1, 1, 0.25, 0.5, 0.5]
 
 

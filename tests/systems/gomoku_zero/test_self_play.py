@@ -9,21 +9,23 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.systems.gomoku_zero import self_play
+from pipeline_src.selfplay import play
+from pipeline_src.selfplay import window as windows
+from pipeline_src.selfplay.play import play_self, temperature
+from pipeline_src.selfplay.window import ARRAYS, extend_window, make_games
 from pipeline_src.systems.gomoku_zero.evaluator import even
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
-from pipeline_src.systems.gomoku_zero.self_play import (
-    ARRAYS,
-    extend_window,
-    make_games,
-    open_window,
-    play_self,
-    positions,
-    temperature,
-    with_fours,
-    write_window,
-)
+from pipeline_src.systems.gomoku_zero.self_play import Gomoku, with_fours
+from pipeline_src.systems.gomoku_zero.train import positions
 from tests.systems.gomoku_zero.small import random_games, slow_planes, states_of
+
+
+def write_window(path, games):
+    windows.write_window(path, games, gomoku)
+
+
+def open_window(path):
+    return windows.open_window(path, gomoku)
 
 
 def params(**changed):
@@ -45,10 +47,10 @@ def test_policy_target_can_be_as_cold_as_played_moves():
     start, seeds = gomoku.initial_state(5, "freestyle-4"), [[1], [2]]
     shared = {"simulations": 30, "temperature_plies": 0, "temperature_decay": 0.5, "decay_from_start": True}
     plain, cold = (
-        play_self(gomoku, start, even, GomokuSelfPlay(**shared, tempered_policy=on), seeds) for on in (False, True)
+        play_self(Gomoku(), start, even, GomokuSelfPlay(**shared, tempered_policy=on), seeds) for on in (False, True)
     )
     for one, other in zip(plain, cold, strict=True):
-        assert one.actions == other.actions  # moves are drawn alike
+        assert one.steps == other.steps  # moves are drawn alike
         for ply, (visits, policy) in enumerate(zip(one.policies, other.policies, strict=True), 1):
             weights = (visits.astype(float) / visits.max()) ** (1 / max(0.01, 0.5**ply))
             np.testing.assert_allclose(policy, weights / weights.sum(), rtol=1e-5, atol=1e-6)
@@ -60,14 +62,14 @@ def test_c_may_grow_with_the_visits():
         gomoku.initial_state(5, "freestyle-4"),
         GomokuSelfPlay(c=1.25, c_base=19652, own_visit=False),
     )
-    for chooser in (self_play._Puct, self_play._Gumbel):
+    for chooser in (play._Puct, play._Gumbel):
         options = chooser(start, 2, even, grows).trees.options
         assert (options.c, options.c_base, options.own_visit) == (1.25, 19652, False)
 
 
 def test_an_opening_ends_where_its_square_is_full():
     start, one = gomoku.initial_state(9), params(simulations=2, opening_plies=40, opening_area=3)
-    openings = [game.opening for game in play_self(gomoku, start, even, one, [[seed] for seed in range(8)])]
+    openings = [game.opening for game in play_self(Gomoku(), start, even, one, [[seed] for seed in range(8)])]
     assert max(openings) == 9
 
 
@@ -79,7 +81,7 @@ def test_trees_of_a_game_do_not_run_full():
         priors[:, 0], priors[:, 1] = 0.75, 0.25
         return priors, np.zeros(len(counts), np.float32)
 
-    chooser = self_play._Puct(gomoku.initial_state(15), 1, sure, params(simulations=300))
+    chooser = play._Puct(gomoku.initial_state(15), 1, sure, params(simulations=300))
     trees = chooser.trees
     trees.plant(0, gomoku.initial_state(15))
     for _ in range(20):
@@ -132,7 +134,13 @@ def test_a_window_is_read_as_it_was_written(tmp_path, window):
 
 def test_policies_are_of_the_plies_after_the_opening_stones():
     games = make_games(
-        3, "freestyle-3", [[0, 1, 4, 2, 8], [0]], [1, 0], [np.eye(9)[[2, 8]], []], generation=2, searched_from=[3, 1]
+        gomoku.initial_state(3, "freestyle-3"),
+        "freestyle-3",
+        [[0, 1, 4, 2, 8], [0]],
+        [1, 0],
+        [np.eye(9)[[2, 8]], []],
+        generation=2,
+        searched_from=[3, 1],
     )
     assert games.searched.tolist() == [2, 0]
     assert games.policy.argmax(1).tolist() == [2, 8]
@@ -140,7 +148,15 @@ def test_policies_are_of_the_plies_after_the_opening_stones():
 
 
 def test_games_that_ended_within_the_opening_have_no_target():
-    games = make_games(3, "freestyle-3", [[0, 3]], [0], [np.empty((0, 9))], generation=1, searched_from=4)
+    games = make_games(
+        gomoku.initial_state(3, "freestyle-3"),
+        "freestyle-3",
+        [[0, 3]],
+        [0],
+        [np.empty((0, 9))],
+        generation=1,
+        searched_from=4,
+    )
     assert games.searched.tolist() == [0]
 
 
@@ -155,7 +171,7 @@ def test_games_that_ended_within_the_opening_have_no_target():
 )
 def test_lists_that_do_not_fit_are_refused(actions, winners, policies, why):
     with pytest.raises(ZugwerkError, match=why):
-        make_games(3, "freestyle-3", actions, winners, policies, generation=1)
+        make_games(gomoku.initial_state(3, "freestyle-3"), "freestyle-3", actions, winners, policies, generation=1)
 
 
 def test_the_oldest_games_go_first_and_go_whole():
@@ -191,13 +207,13 @@ def test_arrays_out_of_order_are_refused(tmp_path):
 
 
 def test_full_disk_keeps_old_window_and_no_leftovers(window, monkeypatch):
-    class Full(self_play.ArrayStream):
+    class Full(windows.ArrayStream):
         def append(self, rows):
             if self.path.name == "policy.npy":
                 raise OSError(errno.ENOSPC, "No space left on device", str(self.path))
             super().append(rows)
 
-    monkeypatch.setattr(self_play, "ArrayStream", Full)
+    monkeypatch.setattr(windows, "ArrayStream", Full)
     with pytest.raises(OSError, match=r"policy\.npy"):
         write_window(window, random_games(2))
     assert same(open_window(window), random_games(4))
@@ -221,7 +237,7 @@ def test_planes_are_those_of_the_boards_on_the_way(history):
 def test_value_is_the_result_for_the_side_to_move():
     lines = [[0, 3, 1, 4, 2], [8, 0, 3, 1, 4, 2], [0, 1, 2, 4, 3, 5, 7, 6, 8]]
     none = [np.eye(9)[game] for game in lines]
-    games = make_games(3, "freestyle-3", lines, [1, -1, 0], none, generation=1)
+    games = make_games(gomoku.initial_state(3, "freestyle-3"), "freestyle-3", lines, [1, -1, 0], none, generation=1)
     found = positions(games, 1)
     first_to_move = found.planes[:, 2, 0, 0]
     assert found.value[:5].tolist() == [1, -1, 1, -1, 1]
@@ -259,12 +275,14 @@ def test_an_illegal_action_is_named():
     games = random_games(3)
     actions = games.actions.copy()
     actions[games.offsets[1] + 3] = actions[games.offsets[1]]
-    with pytest.raises(ZugwerkError, match=r"game 1 \(of generation 1\), ply 3: cell .* is not legal"):
+    with pytest.raises(ZugwerkError, match=r"game 1 \(of generation 1\), ply 3: step .* is not legal"):
         positions(dataclasses.replace(games, actions=actions), 5)
 
 
 def test_game_continued_after_its_end_is_refused():
-    games = make_games(3, "freestyle-3", [[0, 3, 1, 4, 2, 5]], [1], [np.eye(9)[:6]], generation=1)
+    games = make_games(
+        gomoku.initial_state(3, "freestyle-3"), "freestyle-3", [[0, 3, 1, 4, 2, 5]], [1], [np.eye(9)[:6]], generation=1
+    )
     with pytest.raises(ZugwerkError, match="ply 5"):
         positions(games, 5)
 

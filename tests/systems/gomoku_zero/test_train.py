@@ -14,20 +14,18 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.fit import Share, find_checkpoint
 from pipeline_src.learning.symmetry import COUNT, transform_boards
-from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
-from pipeline_src.systems.gomoku_zero.nets import PlainConfig
-from pipeline_src.systems.gomoku_zero.self_play import Positions
-from pipeline_src.systems.gomoku_zero.train import (
+from pipeline_src.selfplay.train import (
     MEASURES,
     STATISTICS,
-    Batch,
-    Batches,
     ZeroModule,
     load_learner,
     make_learner,
     save_learner,
     state_of,
 )
+from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig
+from pipeline_src.systems.gomoku_zero.train import Batch, Batches, Positions
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
 from tests.systems.killed import KilledError, stop_in_step
 
@@ -38,7 +36,7 @@ def data():
 
 
 def cut(data, step=0, *, batch=64, augment=True, seed=1, generation=2):
-    return Batches(data, batch=batch, augment=augment, seed=seed, generation=generation)(step)
+    return Batches(data, params(batch=batch, augment=augment), seed=seed, count=generation)(step)
 
 
 def same(a, b):
@@ -52,7 +50,7 @@ def test_a_batch_follows_from_seed_generation_and_step(data):
 
 
 def test_shares_together_are_the_batch_of_one_process(data):
-    batches = Batches(data, batch=64, augment=True, seed=1, generation=2)
+    batches = Batches(data, params(batch=64, augment=True), seed=1, count=2)
     whole, parts = batches(7), [batches(7, Share(rank, 4)) for rank in range(4)]
     for rank, part in enumerate(parts):
         assert same(part, [tensor[rank::4] for tensor in whole])
@@ -88,7 +86,7 @@ def test_planes_and_policy_are_under_one_symmetry_of_the_position(data):
 def test_every_position_of_the_window_is_drawn_about_as_often(data):
     count = len(data.value)
     marked = Positions(data.planes, data.policy, np.arange(count, dtype=np.float32), data.generation)
-    batches = Batches(marked, batch=count, augment=False, seed=1, generation=2)
+    batches = Batches(marked, params(batch=count, augment=False), seed=1, count=2)
     drawn = torch.cat([batches(step).value for step in range(50)]).long()
     often = torch.bincount(drawn, minlength=count)
     assert often.min() > 15
@@ -96,7 +94,7 @@ def test_every_position_of_the_window_is_drawn_about_as_often(data):
 
 
 def test_batches_are_in_no_checkpoint_and_their_channels_are_last(data):
-    batches = Batches(data, batch=4, augment=True, seed=1, generation=2)
+    batches = Batches(data, params(batch=4, augment=True), seed=1, count=2)
     assert not batches.state_dict()
     assert batches(0).planes.is_contiguous(memory_format=torch.channels_last)
 
@@ -115,7 +113,7 @@ def test_the_net_has_mean_weights_and_their_statistics(data, tmp_path, monkeypat
     last = after[min(math.floor((1 - averaged) * len(after)), len(after) - 1) :]
     for number, weight in enumerate(net.parameters()):
         torch.testing.assert_close(weight, torch.stack([weights[number] for weights in last]).mean(0))
-    batches = Batches(data, batch=16, augment=True, seed=5, generation=2)
+    batches = Batches(data, params(batch=16, augment=True), seed=5, count=2)
     seen = torch.stack([net.trunk[0](batches(step).planes) for step in range(STATISTICS)])
     torch.testing.assert_close(net.trunk[1].running_mean, seen.mean((0, 1, 3, 4)), atol=1e-5, rtol=1e-4)
 
@@ -138,7 +136,7 @@ class Answers(torch.nn.Module):
 
 
 def module(net, **changed):
-    batches = Batches(small_positions(), batch=4, augment=False, seed=1, generation=2)
+    batches = Batches(small_positions(), params(batch=4, augment=False), seed=1, count=2)
     return ZeroModule(net, batches, params(**changed), rate=1e-3, state=None)
 
 
@@ -200,7 +198,7 @@ def test_long_gradients_are_clipped_after_adding_last_term():
 def test_small_net_overfits_one_batch(optimizer):
     net = small_net(width=16)
     rate = 0.02 if optimizer == "adamw" else 0.05
-    batches = Batches(small_positions(), batch=16, augment=False, seed=1, generation=2)
+    batches = Batches(small_positions(), params(batch=16, augment=False), seed=1, count=2)
     held = ZeroModule(net, batches, params(optimizer=optimizer, weight_decay=0.0, l2=0.0), rate=rate, state=None)
     updates, batch = held.configure_optimizers(), batches(0)
     for _ in range(250):
@@ -309,7 +307,7 @@ run({folder!r})
 @pytest.mark.slow
 def test_a_sigkill_changes_nothing(tmp_path, undisturbed):
     """The process sleeps in step 11, and dies there."""
-    sleeps = "import time; from pipeline_src.systems.gomoku_zero import train as m; step = m.ZeroModule.training_step\n"
+    sleeps = "import time; from pipeline_src.selfplay import train as m; step = m.ZeroModule.training_step\n"
     sleeps += "m.ZeroModule.training_step = lambda self, b, i: (\n"
     sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(600)), step(self, b, i))[1]\n"
     command = [sys.executable, "-c", sleeps + PROGRAM.format(folder=str(tmp_path))]

@@ -1,0 +1,1 @@
+"""Learning a game by self-play: games, replay window, training and generations, for any game."""

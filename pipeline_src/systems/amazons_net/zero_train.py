@@ -1,0 +1,122 @@
+"""Batches of the Amazons' self-play for training: kinds of squares under the symmetries of the board."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from pipeline_src.games import amazons, kernels
+from pipeline_src.games.amazons import ARROW, COLOUR, AmazonsState
+from pipeline_src.games.amazons import EMPTY as FREE
+from pipeline_src.games.kernels import row
+from pipeline_src.jit import njit
+from pipeline_src.learning.symmetry import square_maps
+from pipeline_src.search.amazons.ray_keys import EMPTY, OTHER, OWN, SHOOTS
+from pipeline_src.selfplay import train
+from pipeline_src.selfplay.params import TrainParams
+from pipeline_src.selfplay.window import SelfPlayGames, replay
+from pipeline_src.systems.amazons_net.encode import SHOT_AT
+
+ILLEGAL = -1e9  # Logit of what is no step
+
+
+@njit(cache=True)
+def _cut(
+    states: AmazonsState,
+    rows: npt.NDArray[np.int64],
+    which: npt.NDArray[np.int64],
+    maps: npt.NDArray[np.int16],
+    room: npt.NDArray[np.int32],
+    kinds: npt.NDArray[np.float32],
+    places: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+) -> None:
+    """Fill ``kinds`` [B, 1, H, W], row 0 = the top rank, ``places`` [B, S] and ``counts`` [B]; see `Batch`."""
+    height, width = kinds.shape[2:]
+    squares = height * width
+    for b in range(len(rows)):
+        state, moved_to = row(states, rows[b]), maps[which[b]]
+        cells, own = state.board.flat, COLOUR[state.turn[0]]
+        for s in range(squares):
+            code, to = cells[s], int(moved_to[s])
+            kind = OTHER
+            if code == FREE:
+                kind = EMPTY
+            elif code == ARROW:
+                kind = SHOT_AT
+            elif s == state.turn[1]:
+                kind = SHOOTS
+            elif code == own:
+                kind = OWN
+            kinds[b, 0, height - 1 - to // width, to % width] = kind
+        counts[b] = kernels.write_steps(state, room)
+        for i in range(counts[b]):
+            start, to = room[i] // squares, int(moved_to[room[i] % squares])
+            if state.turn[1] < 0:
+                before = 0
+                for other in state.amazons[state.turn[0]]:
+                    before += int(other >= 0 and moved_to[other] < moved_to[start])
+                to += before * squares
+            places[b, i] = to
+
+
+class Batch(NamedTuple):
+    """B positions, of which the first M are before a move and the others before an arrow."""
+
+    kinds: Tensor  # float32 [B, 1, H, W], as `encode_kinds` makes them
+    moves: int  # M
+    places: Tensor  # int64 [B, S]: where the net's policy has the legal steps, of a move by amazon and square
+    legal: Tensor  # bool [B, S]
+    policy: Tensor  # float32 [B, S]: the search's
+    value: Tensor  # float32 [B]
+
+
+class Batches(train.Batches):
+    """See `selfplay.train.Batches`."""
+
+    value: Tensor
+    """float32 [R]."""
+
+    def __init__(self, games: SelfPlayGames, params: TrainParams, *, seed: int, count: int) -> None:
+        """See `selfplay.train.Batches`.
+
+        Raises:
+            ZugwerkError: there are no positions, or a step is not legal.
+        """
+        found = replay(games, amazons)
+        super().__init__(found.generation, params, seed=seed, count=count)
+        self._states, self._policy, self._maps = found.states, found.policy, square_maps(games.size)
+        self.register_buffer("value", torch.from_numpy(found.value), persistent=False)
+
+    def cut(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> Batch:
+        """See `selfplay.train.Batches`."""
+        shoots = self._states.turn[rows, 1] >= 0
+        order = np.argsort(shoots, kind="stable")
+        rows, which, size = rows[order], which[order], self._states.board.shape[1]
+        kinds, counts = np.empty((len(rows), 1, size, size), np.float32), np.empty(len(rows), np.int64)
+        most = self._policy.shape[1]
+        places = np.zeros((len(rows), most), np.int64)
+        _cut(self._states, rows, which, self._maps, np.empty(most, np.int32), kinds, places, counts)
+        most = int(counts.max(initial=1))
+        legal = np.arange(most) < counts[:, None]
+        arrays = places[:, :most], legal, self._policy[rows, :most], self.value.cpu().numpy()[rows]
+        tensors = (torch.from_numpy(np.ascontiguousarray(array)).to(self.value.device) for array in arrays)
+        return Batch(torch.from_numpy(kinds).to(self.value.device), int((~shoots).sum()), *tensors)
+
+    def answer(self, net: Any, batch: Batch) -> train.Answer:
+        """See `selfplay.train.Batches`."""
+        (move_value, moves), (arrow_value, arrows) = net.both(batch.kinds[: batch.moves], batch.kinds[batch.moves :])
+        found = (
+            logits.flatten(1).gather(1, places)
+            for logits, places in ((moves, batch.places[: batch.moves]), (arrows, batch.places[batch.moves :]))
+        )
+        log_p = log_softmax(torch.cat(list(found)).masked_fill(~batch.legal, ILLEGAL), dim=1)
+        return train.Answer(log_p, batch.policy, torch.cat([move_value, arrow_value]).mul(0.5).tanh(), batch.value)
+
+    def arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """See `selfplay.train.Batches`; boards and policies identify the games."""
+        return self._states.board, self._policy, self.value.cpu().numpy(), self.generation
