@@ -36,23 +36,24 @@ from pipeline_src.project.graph import read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.records import go_index
 from pipeline_src.records.forced_wins import read_forced_wins
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.raw import RawGame, read_raw, write_raw
 from pipeline_src.records.record import GameRecord, read_records, write_records
-from pipeline_src.records.sgf import read_files, write_sgf
+from pipeline_src.records.sgf import read_files
 from pipeline_src.report.charts import Metrics, table
 from pipeline_src.search.amazons import rays
 from pipeline_src.search.amazons.ray_keys import ROWS
 from pipeline_src.search.gomoku import line_net
+from pipeline_src.selfplay.train import load_learner, save_learner
+from pipeline_src.selfplay.window import ARRAYS, open_window, write_window
 from pipeline_src.systems.amazons_net.forward import export_nets
 from pipeline_src.systems.amazons_net.nets import load_nets, save_nets
 from pipeline_src.systems.amazons_net.player import open_forward
 from pipeline_src.systems.amazons_net.samples import open_dataset
 from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
-from pipeline_src.systems.gomoku_zero.self_play import ARRAYS, open_window, write_window
-from pipeline_src.systems.gomoku_zero.train import load_learner, save_learner
 from pipeline_src.systems.joseki import library
 from pipeline_src.systems.joseki.build import Builder
 from pipeline_src.systems.search_depth.net import (
@@ -221,6 +222,14 @@ def packaged_net(path):
 def write_packaged(path):
     for suffix in (".lines", ".yaml"):
         shutil.copy(FOLDER / f"{ZERO}{suffix}", path)
+
+
+def made_window(path):
+    write_window(path, random_games(4), gomoku)
+
+
+def window_of(path):
+    return open_window(path, gomoku)
 
 
 ZERO = "gomoku_zero-15x15-freestyle"
@@ -482,8 +491,8 @@ KINDS = {
         for name in ("manifest.json", "n.npy", "ply.npy")
     },
     "artifacts/samples/gomoku/07/manifest.json": Kind(
-        lambda path: write_window(path, random_games(4)),
-        open_window,
+        made_window,
+        window_of,
         DATA_SET,
         others=MANIFEST
         | {
@@ -497,7 +506,11 @@ KINDS = {
     ),
     **{
         f"artifacts/samples/gomoku/07/{name}.npy": Kind(
-            lambda path: write_window(path, random_games(4)), open_window, DATA_SET, sealed=True, whole=True
+            made_window,
+            window_of,
+            DATA_SET,
+            sealed=True,
+            whole=True,
         )
         for name in ARRAYS
     },

@@ -21,12 +21,13 @@ from pipeline_src.learning.fit import Share, rate_factor, share, summed, trainer
 from pipeline_src.learning.torch_state import SameConv2d, dense
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
+from pipeline_src.selfplay.params import ARTIFACTS
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.params import ARTIFACTS, read_setting
+from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.search_depth import train as depth_train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT

@@ -14,10 +14,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players.gomocup import read_cell, write_cell
 from pipeline_src.players.uci import read_move, read_position, write_move
+from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.sgf import write_sgf
 from pipeline_src.web.records import read_games
 from pipeline_src.web.trees import tree_of, written
 

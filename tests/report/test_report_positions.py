@@ -14,9 +14,10 @@ from pipeline_src.records.record import GameRecord, read_records, write_records
 from pipeline_src.report import boards as stage
 from pipeline_src.report.examples import POSITIONS, read_examples
 from pipeline_src.report.page import examples
+from pipeline_src.selfplay.params import wanted
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.gomoku_zero.models import save_model
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles, wanted
+from pipeline_src.systems.gomoku_zero.params import GenerationFiles
 from pipeline_src.systems.growing_boards.params import BoardFiles
 from pipeline_src.systems.joseki.library import save as save_library
 from pipeline_src.systems.search_depth.net import (

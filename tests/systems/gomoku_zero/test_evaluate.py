@@ -13,9 +13,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.record import read_records
+from pipeline_src.selfplay.params import wanted
 from pipeline_src.systems.gomoku_zero import evaluate as event
 from pipeline_src.systems.gomoku_zero import evaluate as stage
-from pipeline_src.systems.gomoku_zero.params import GomokuOpenings, data_words, origin_words, wanted
+from pipeline_src.systems.gomoku_zero.params import GomokuOpenings, data_words, origin_words
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 from tests.run_stage import check_kill
