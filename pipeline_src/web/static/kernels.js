@@ -42,11 +42,12 @@ export class Kernels {
     }
     const status = this.exports[name](entry.slots, entry.result);
     if (status) throw new Error(`${name} ended with status ${status}`);
-    const found = entry.returns.map(([kind, place]) => this._read(kind, entry.result + place));
+    const found = entry.returns.map(([kind, place]) => this.read(kind, entry.result + place));
     return found.length > 1 ? found : found[0];
   }
 
-  _read(kind, at) {
+  /** The number of a kind at an address. */
+  read(kind, at) {
     if (kind === "?") return this.memory.getUint8(at) !== 0;
     if (kind === "f8") return this.memory.getFloat64(at, true);
     if (kind === "f4") return this.memory.getFloat32(at, true);
