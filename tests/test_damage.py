@@ -1,6 +1,6 @@
 """Whoever reads a file that is missing or damaged: the error is one line, names the file and says what to do.
 
-A row is how a small good file is made and read, what the error says beside the file's name, and which damage is none.
+A row is how a small good file is made and read, what the error says with the file's name, and which damage is none.
 """
 
 import dataclasses
@@ -79,7 +79,7 @@ Change = Callable[[Path], Any]
 class Kind(NamedTuple):
     make: Change
     read: Change
-    says: str = ""  # Pattern in the error, beside the file's name
+    says: str = ""  # Pattern in the error, and the file's name is there too
     bears: str = ""  # Damage that is no error: such a file is new, or read as far as it goes
     others: dict[str, Change] = {}  # noqa: RUF012 - Sound files of something else, by a pattern that the error has
     sealed: bool = False  # Whether no turned bit goes unnoticed

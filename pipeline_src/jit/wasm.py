@@ -51,7 +51,7 @@ class _RawCodegen(codegen.JITCPUCodegen):
     _library_class, raw = _RawLibrary, True
 
     def magic_tuple(self) -> tuple[str, ...]:
-        """What the kernels' files are named by: such code is that of no machine, and is kept beside the others."""
+        """The machine in the names of the kernels' files: none."""
         return (TRIPLE,)
 
 
@@ -65,7 +65,7 @@ def raw() -> None:
 
 
 class Module(NamedTuple):
-    """What a page loads."""
+    """The parts that a page loads."""
 
     code: bytes  # the module; it exports its memory and its entries
     data: bytes  # what its memory holds at first, without zeros

@@ -158,7 +158,7 @@ class ByBoard(Player, Generic[T]):
         self._name, self._nets, self._open, self._board_of = name, nets, open_net, board_of
         self._players: dict[OneBoard, Player] = {}
         self._opening = threading.Lock()  # a preparation in the background asks for the same nets
-        self._memory: dict[str, int] = {}  # Sizes by the method that was told
+        self._memory: dict[str, int] = {}  # Sizes by the method that took them
         self.boards = tuple(self._nets if boards is None else boards)
         self.searches, self.limit = searches, limit
 

@@ -1,4 +1,4 @@
-"""What a board without a server runs: rules and a player of one game, size and rule as WebAssembly.
+"""The engine of a board without a server: rules and a player of one game, size and rule as WebAssembly.
 
 ``python -m pipeline_src.web.page FOLDER gomoku 15 freestyle`` writes ``gomoku-15-freestyle.wasm``, ``.data`` and
 ``.json`` there, which `static/kernels.js` loads. It is a process of its own, since its kernels are compiled for no
@@ -26,7 +26,7 @@ TABLE_MB = 8
 
 
 class Engine(NamedTuple):
-    """What `pipeline_src.jit.wasm.export` takes."""
+    """The arguments of `pipeline_src.jit.wasm.export`."""
 
     calls: dict[str, Need]
     arrays: dict[str, Any]
@@ -69,7 +69,7 @@ def amazons(size: int, variant: str) -> Engine:
 
 
 def _clear(*arrays: Any) -> None:
-    """What is in new memory has no business in a file."""
+    """Clear arrays: what is in new memory has no business in a file."""
     for array in arrays:
         array[...] = np.zeros((), array.dtype)
 

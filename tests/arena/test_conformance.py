@@ -34,7 +34,7 @@ def test_a_good_program_passes_every_check(monkeypatch):
 
 
 @pytest.mark.slow
-def test_messages_before_an_answer_are_passed_over_and_skipped_sizes_noted(monkeypatch):
+def test_messages_before_an_answer_are_passed_over_skipped_sizes_noted(monkeypatch):
     found = findings("chatty", monkeypatch)
     assert {one.verdict for one in found.values()} == {"good"}, found
     found = findings("fifteen", monkeypatch)["5x5 exact"]

@@ -362,7 +362,7 @@ def test_a_limit_that_the_clock_would_replace_is_refused(text, said):
         assert with_limits("gomoku", other, NO_LIMITS, on_clock=True) == other
 
 
-def test_minimax_on_a_clock_and_an_engine_with_other_dialect_play_to_the_end():
+def test_minimax_and_engine_of_other_dialect_play_a_clocked_game():
     spec = MatchSpec("gomoku", "minimax:depth=1", "random", 2, "random:2", 5, clock=(60_000.0, 0.0))
     assert {game.ended for game in run_match(spec).games} == {"board"}
     found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2, size=6))

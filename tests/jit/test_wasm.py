@@ -1,4 +1,4 @@
-"""Kernels as WebAssembly, under node, beside the same kernels here."""
+"""Kernels as WebAssembly, under node, give what the same kernels give here."""
 
 import base64
 import json

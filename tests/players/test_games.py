@@ -130,7 +130,7 @@ def test_one_ply_plays_turn_with_worst_evaluation_for_opponent():
         assert np.isclose(values[turns.tolist().index(chosen)], values.max())
 
 
-def test_weights_come_from_the_params_file_unless_it_has_none_or_an_option_replaces_them(tmp_path, monkeypatch):
+def test_weights_come_from_the_params_file_or_an_option(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert amazons_engine() == AmazonsEngine()
     (tmp_path / "params.yaml").write_text("seed: 1\n")

@@ -167,7 +167,7 @@ def test_a_refused_turn_changes_nothing(brain):
     assert one.ask("TURN 3,3") == ["2,0"]
 
 
-def test_before_the_start_there_is_no_board_and_blanks_are_no_line(brain):
+def test_no_board_before_the_start_and_blanks_are_no_line(brain):
     one = brain()
     for line in ("BEGIN", "TURN 1,1", "RESTART", "TAKEBACK 1,1"):
         assert one.ask(line) == ["ERROR no board yet; send START SIZE first"]
@@ -339,7 +339,7 @@ def test_a_level_has_its_own_limits_on_a_clock(brain):
     assert re.fullmatch(r"\d,\d", one.ask("BEGIN")[0])
 
 
-def test_default_limit_gives_way_to_clock_unless_the_player_needs_it(brain):
+def test_default_limit_gives_way_to_clock_unless_needed(brain):
     one = brain("fake")  # a single node by default
     one.ask("START 15", "BEGIN", count=2)
     one.ask("INFO timeout_turn 150", "TURN 1,1")
@@ -499,7 +499,7 @@ def test_nothing_is_printed_after_end():
     assert one.answers.empty()
 
 
-def test_start_or_end_of_input_stop_a_search_that_still_answers():
+def test_start_and_end_of_input_stop_a_search():
     one = Brain("fake:movetime=100000")
     assert one.ask("START 15", "BEGIN", "START 20", "BEGIN", count=3) == ["OK", "0,0", "OK"]
     one.session.finish(60)

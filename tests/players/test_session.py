@@ -97,7 +97,7 @@ def position(clock=None, plies=0):
     return Position(state, np.random.default_rng(0), state, (0,) * plies, clock)
 
 
-def test_move_time_comes_from_bounds_or_clock_less_what_was_waited():
+def test_move_time_comes_from_bounds_or_clock_less_waiting():
     assert time_of(position(), Bounds()) is None
     assert time_of(position(Clock(1000, 1000)), Bounds(movetime_ms=70)) == 70
     assert 0 < time_of(position(Clock(80_000, 1000), 10), Bounds()) < 8000

@@ -282,7 +282,7 @@ def test_check_options_and_names_are_read_in_any_case():
     assert "ponder" not in said[-1]
 
 
-def test_a_search_that_fails_or_comes_after_the_end_is_reported_and_answered(engine):
+def test_search_that_fails_or_comes_too_late_is_answered(engine):
     engine.send(f"position fen {OVER} b", "go movetime 50")
     assert engine.until("bestmove")[-1] == "bestmove (none)"
     engine.send("position startpos")

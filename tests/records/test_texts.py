@@ -1,6 +1,6 @@
 """All formats of games, positions and moves as text: what is written is read back, and no text does harm.
 
-What a format's text means, line by line, is in the tests beside this one.
+What a format's text means, line by line, is in the tests of its own module.
 """
 
 import random
@@ -149,7 +149,7 @@ FORMATS = {
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(st.data())
-def test_what_is_written_is_read_back(name, data):
+def test_written_texts_are_read_back(name, data):
     one = FORMATS[name]
     game = data.draw(one.games)
     assert one.read(one.write(game), game) == one.wanted(game)

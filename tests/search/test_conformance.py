@@ -88,7 +88,7 @@ def search(request):
     return SEARCHES[request.param]
 
 
-def test_it_gives_the_same_result_whatever_came_before_and_leaves_the_position(search):
+def test_result_does_not_depend_on_earlier_searches(search):
     used = search.make()
     for state in unfinished(search.rules):
         before = copy_state(state)
@@ -98,7 +98,7 @@ def test_it_gives_the_same_result_whatever_came_before_and_leaves_the_position(s
         assert all((one == other).all() for one, other in zip(state, before, strict=True))
 
 
-def test_reports_are_legal_and_grow_and_the_last_is_the_answer(search):
+def test_reports_grow_and_the_last_is_the_answer(search):
     for state in unfinished(search.rules):
         for limit in search.few:
             reports = []
@@ -129,7 +129,7 @@ def test_it_stops_at_its_budget(search):
             assert least_seconds(partial(one.search, state, Limit(movetime_ms=movetime)), 0.4) < 0.4
 
 
-def test_stopped_at_any_moment_it_has_an_answer_and_goes_on_cleanly(search):
+def test_stopped_search_has_an_answer_and_the_next_is_whole(search):
     """The stop comes from a thread after the first report, or, where there is none before the end, at any time."""
     one, rng, limit = search.make(), random.Random(1), search.few[-1]
     endless = Limit(movetime_ms=8_000) if search.timed else limit

@@ -37,7 +37,8 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, a model or report of a generation is missing, or a text that names no player.
     """
-    params, numbers = load(AmazonsZeroEvaluate, "amazons_zero_evaluate"), read_zero_numbers()
+    params, engine = load(AmazonsZeroEvaluate, "amazons_zero_evaluate"), amazons_engine()
+    numbers = read_zero_numbers()
     if beyond := [number for number in params.rated if number > numbers[-1]]:
         raise ZugwerkError(
             f"params.yaml: amazons_zero_evaluate.rated: there are {numbers[-1]} generations, no number {beyond[0]}"
@@ -58,7 +59,7 @@ def main() -> None:
         for name, (one, table) in pairings.items()
     }
     stream = [seed, streams.AMAZONS_ZERO_EVALUATE]
-    with stage_journal(WORK, __name__, {"amazons_engine": amazons_engine().model_dump()}) as journal:
+    with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
         fixtures = [
             swapped_pairs(board, *texts[name], one.pairs, params.opening_plies, [*stream, *name.encode()])
             for name, (one, _) in pairings.items()
