@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
     """A copy of the package's nets, which players take theirs from."""
     shutil.copytree(FOLDER, tmp_path / "nets")
     real = packaged.packaged_nets
-    monkeypatch.setattr(packaged, "packaged_nets", lambda game: real(game, tmp_path / "nets"))
+    monkeypatch.setattr(packaged, "packaged_nets", lambda game, _=None: real(game, tmp_path / "nets"))
     return tmp_path / "nets"
 
 

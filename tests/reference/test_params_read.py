@@ -18,6 +18,7 @@ from pipeline_src import yaml12
 from pipeline_src.project import params
 from pipeline_src.project.graph import CODE, GRAPH, overlap, read_graph
 from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
+from pipeline_src.selfplay import generation
 from pipeline_src.stage import main_of
 from tests.layout.imports import ROOT
 from tests.profiles import profile_text
@@ -82,9 +83,10 @@ def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, 
     module, main = importlib.import_module(stage.module), main_of(command(target)[0])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text(profile_text(profile))
-    for name in WORK:
-        if hasattr(module, name):
-            monkeypatch.setattr(module, name, begin)
+    for where in (module, generation):
+        for name in WORK:
+            if hasattr(where, name):
+                monkeypatch.setattr(where, name, begin)
     if stage.name == "amazons_calibration":
         nets = SimpleNamespace(config=SimpleNamespace(size=10))
         monkeypatch.setattr(module, "load_nets", lambda path: nets)

@@ -161,7 +161,6 @@ def test_games_crawled_from_a_site_by_the_spider(project):
         (JosekiRecordsParams, "joseki_records", {"min_plies": -1}, "min_plies must be at least 0"),
         (JosekiRecordsParams, "joseki_records", {"made": {**MADE, "tenuki": 2.0}}, "tenuki must be 0 to 1"),
         (JosekiRecordsParams, "joseki_records", {"plies": 3}, "unknown key"),
-        (JosekiCrawlParams, "joseki_crawl", {"source": "live"}, "source must be a path"),
         (JosekiCrawlParams, "joseki_crawl", {"ways": ["telnet"]}, "telnet"),
     ],
 )
