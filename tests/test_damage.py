@@ -64,7 +64,6 @@ from pipeline_src.systems.search_depth.net import (
     save_depth_net,
 )
 from pipeline_src.systems.search_depth.positions import open_positions
-from tests.layout.imports import ROOT
 from tests.players.positions import small_residual
 from tests.records.amazons_games import random_game, record_of
 from tests.systems.amazons_net.positions import random_records
@@ -206,7 +205,7 @@ def write_index(path):
 
 def write_journal(path):
     with Journal(path, {"seed": 1}) as journal:
-        journal.add_all({"a": 1, "b": 2})
+        journal.add({"a": 1, "b": 2})
 
 
 def entries(path):
@@ -312,11 +311,10 @@ KINDS = {
         "missing",
         {"row 1": text('{"score": {"value": "much"}}'), "'score'": text('{"score": 3}'), "found": text("[1]")},
     ),
-    "params.yaml": Kind(
-        lambda path: shutil.copy(ROOT / path.name, path), read_tree, bears="last", others={"list": text("- a\n")}
-    ),
+    "params.yaml": Kind(text("parallel: {workers: 1,\n  address: none}\n"), read_tree, others={"list": text("- a\n")}),
     "dvc.yaml": Kind(
-        lambda path: shutil.copy(ROOT / path.name, path), partial(read_graph, params={}), bears="cut last"
+        text("stages: {first: {cmd: python -m pipeline_src.stage systems.a,\n  outs: [a, b]}}\n"),
+        partial(read_graph, params={}),
     ),
     "levels.yaml": Kind(
         lambda path: shutil.copy(FILE, path),

@@ -212,7 +212,11 @@ def open_window(path: Path | str, game: Any) -> SelfPlayGames:
         manifest["variant"],
         **{name: kind.read_array(path / f"{name}.npy", manifest["sha256"]) for name in ARRAYS},
     )
-    if wrong := _misfit(games, int(kernels.max_steps(game.initial_state(games.size, games.variant)))):
+    try:
+        state = game.initial_state(games.size, games.variant)
+    except ZugwerkError as error:
+        raise kind.damaged(path / MANIFEST, str(error)) from None
+    if wrong := _misfit(games, int(kernels.max_steps(state))):
         raise kind.damaged(path, wrong)
     return games
 
