@@ -159,9 +159,10 @@ def export(
     """
     image = _Image(STACK)
     layout: dict[str, Any] = {"entries": {}}
-    module = _linked(calls)
+    parts = {name: _compiled(need) for name, need in calls.items()}
+    module = _linked(calls, parts)
     for name, need in calls.items():
-        layout["entries"][name] = _entry(need, image)
+        layout["entries"][name] = _entry(parts[name], need.arguments, image)
     layout["arrays"] = {
         slot.name: {"at": image.place(slot.value), "shape": slot.value.shape, **_described(slot.value.dtype)}
         for name, value in arrays.items()
@@ -180,7 +181,8 @@ def _described(dtype: np.dtype[Any]) -> dict[str, Any]:
     return {"size": dtype.itemsize, "fields": {name: (one.str[1:], at) for name, (one, at, *_) in dtype.fields.items()}}
 
 
-def _compiled(need: Need) -> tuple[Any, tuple[Any, ...]]:
+def _compiled(need: Need) -> Any:
+    """The part of a call's kernel for its arguments."""
     kernel, kinds = _typed(need)
     if not isinstance(kernel, Kernel):
         raise ZugwerkError("kernels become WebAssembly in parts: without ZUGWERK_PLAIN_JIT, by a numba that was tried")
@@ -188,23 +190,23 @@ def _compiled(need: Need) -> tuple[Any, tuple[Any, ...]]:
     part = kernel.part.overloads[kinds]
     if not getattr(part.library.codegen, "raw", False):
         raise ZugwerkError(f"{kernel.__name__} is compiled for this machine already: `raw` comes first")
-    return part, kinds
+    return part
 
 
-def _linked(calls: Mapping[str, Need]) -> Any:
+def _linked(calls: Mapping[str, Need], parts: Mapping[str, Any]) -> Any:
     """All kernels and their parts as one module of intermediate code, with an entry for each call."""
-    libraries = dict.fromkeys(lib for need in calls.values() for lib in all_parts(_compiled(need)[0].library))
+    libraries = dict.fromkeys(library for part in parts.values() for library in all_parts(part.library))
     module, *others = (llvm.parse_bitcode(library.bitcode()) for library in libraries)
     for other in others:
         module.link_in(other)
-    if "@NRT_MemInfo_alloc_aligned(" in str(module):
+    if any(function.name == "NRT_MemInfo_alloc_aligned" for function in module.functions):
         memory = llvm.parse_assembly(_ALLOCATION)
         memory.triple, memory.data_layout = module.triple, module.data_layout
         module.link_in(memory)
-    for name, need in calls.items():
-        target = module.get_function(_compiled(need)[0].fndesc.llvm_func_name)
+    for name, part in parts.items():
+        target = module.get_function(part.fndesc.llvm_func_name)
         kinds = [str(argument.type) for argument in target.arguments]
-        count = sum(1 for _ in _slots("", need.arguments))
+        count = sum(1 for _ in _slots("", calls[name].arguments))
         if count != len(kinds) - 2:
             raise ZugwerkError(f"{name}: numba hands over {len(kinds) - 2} values, not {count}")
         lines = ["%error = alloca ptr"]
@@ -221,11 +223,9 @@ def _linked(calls: Mapping[str, Need]) -> Any:
     return module
 
 
-def _entry(need: Need, image: _Image) -> dict[str, Any]:
+def _entry(part: Any, arguments: tuple[Any, ...], image: _Image) -> dict[str, Any]:
     """Write the arguments of a call; return where they and the result are."""
-    part, _ = _compiled(need)
-    names = part.fndesc.args
-    slots = [slot for name, value in zip(names, need.arguments, strict=True) for slot in _slots(name, value)]
+    slots = [slot for name, value in zip(part.fndesc.args, arguments, strict=True) for slot in _slots(name, value)]
     words = np.zeros(len(slots), np.uint64)
     for i, slot in enumerate(slots):
         if slot.kind == "p":
