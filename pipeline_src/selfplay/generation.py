@@ -19,14 +19,14 @@ from pipeline_src.files import read_json, read_table, write_json, write_table, w
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import load
-from pipeline_src.records.record import GameRecord, Winner, write_records
+from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.selfplay.params import ARTIFACTS, Setting
 from pipeline_src.selfplay.play import EVALUATIONS, play_round
-from pipeline_src.selfplay.subject import Round, Subject
+from pipeline_src.selfplay.subject import SIGN, Round, Subject
 from pipeline_src.selfplay.train import learn
 from pipeline_src.selfplay.window import SelfPlayGames, extend_window, open_window
 
-WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
+WINNERS = {sign: winner for winner, sign in SIGN.items()}
 
 
 def one_generation(subject: Subject, setting: Setting, options: Sequence[str]) -> None:
@@ -116,7 +116,7 @@ def run_generation(
     if not again and files.timings.exists() and read_json(files.timings).get("made_from") == key:
         return False
     files.timings.unlink(missing_ok=True)
-    folder = _work_folder((scratch or Path("work") / files.of).resolve(), files.name, key)
+    folder = work_folder((scratch or Path("work") / files.of).resolve(), files.name, key)
     if before:
         best = before.best
     elif start:
@@ -140,7 +140,7 @@ def run_generation(
     return True
 
 
-def _work_folder(scratch: Path, name: str, key: str) -> Path:
+def work_folder(scratch: Path, name: str, key: str) -> Path:
     """The folder of an unfinished generation; those of other inputs are removed."""
     folder = scratch / f"{name}-{key}"
     for old in scratch.glob(f"{name}-*"):

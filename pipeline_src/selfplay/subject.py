@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.selfplay.params import GenerationFiles, Setting
 
-SIGN = {"first": 1, "draw": 0, "second": -1}
+SIGN: dict[Literal["first", "draw", "second"], int] = {"first": 1, "draw": 0, "second": -1}
 LOCK_STEP = 64
 """Games in lock step, if the net's batches do not ask for more. Neither this nor the unit of work changes a game."""
 Ints = npt.NDArray[np.integer[Any]]

@@ -20,6 +20,7 @@ from pipeline_src.games import kernels
 from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import MANIFEST, ArrayFolder, ArrayStream
+from pipeline_src.search.mcts.puct import is_step
 
 
 class _WindowFolder(ArrayFolder):
@@ -295,10 +296,8 @@ def _replay(
     for g in range(len(winner)):
         kernels.copy_into(start, state)
         for ply in range(offsets[g + 1] - offsets[g]):
-            step, legal = int(steps[offsets[g] + ply]), False
-            for i in range(kernels.write_steps(state, room)):
-                legal = legal or room[i] == step
-            if not legal:
+            step = int(steps[offsets[g] + ply])
+            if not is_step(state, step, room):
                 return g, ply
             if ply >= searched_from[g]:
                 kernels.copy_into(state, row(out, at))

@@ -8,13 +8,14 @@ games; it writes the metrics ``artifacts/reports/amazons/calibration.json`` and 
 """
 
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pipeline_src.systems.amazons_net.players  # noqa: F401 - the search that calibration names
 from pipeline_src import streams
 from pipeline_src.arena import runner
 from pipeline_src.arena.calibration import calibration_stage
-from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.runner import Board, play_matches, swapped_pairs
 from pipeline_src.errors import ZugwerkError
@@ -53,23 +54,34 @@ def main() -> None:
         name: (player_text(pairing.a, models), player_text(pairing.b, models))
         for name, pairing in params.matches.items()
     }
+    pairs = {name: pairing.pairs for name, pairing in params.matches.items()}
+    stream = [seed, streams.AMAZONS_MATCH]
     with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
-        fixtures = {
-            name: swapped_pairs(
-                board,
-                *texts[name],
-                pairing.pairs,
-                params.opening_plies,
-                [seed, streams.AMAZONS_MATCH, *name.encode()],
-            )
-            for name, pairing in params.matches.items()
-        }
-        played = play_matches(board, list(fixtures.values()), parallel, journal)
-    matches = {name: Match.of(*texts[name], games) for name, games in zip(fixtures, played, strict=True)}
-    games = [game for match in matches.values() for game in match.games]
-    write_records((board.record(game, gid) for gid, game in enumerate(games, 1)), GAMES)
+        matches = play_pairings(board, texts, pairs, params.opening_plies, stream, parallel, journal, GAMES)
     write_json(REPORT, {name: summary(match) for name, match in matches.items()})
     shutil.rmtree(WORK)
+
+
+def play_pairings(
+    board: Board,
+    texts: Mapping[str, tuple[str, str]],
+    pairs: Mapping[str, int],
+    opening_plies: int,
+    stream: Sequence[int],
+    parallel: Parallel,
+    journal: Journal,
+    path: Path,
+) -> dict[str, Match]:
+    """Play the pairs of games of both players of each name, and write all games to ``path``."""
+    fixtures = [
+        swapped_pairs(board, *texts[name], count, opening_plies, [*stream, *name.encode()])
+        for name, count in pairs.items()
+    ]
+    played = play_matches(board, fixtures, parallel, journal)
+    matches = {name: Match.of(*texts[name], games) for name, games in zip(pairs, played, strict=True)}
+    games = [game for match in matches.values() for game in match.games]
+    write_records((board.record(game, gid) for gid, game in enumerate(games, 1)), path)
+    return matches
 
 
 def player_text(text: str, models: dict[str, Path]) -> str:

@@ -12,15 +12,14 @@ from pathlib import Path
 from pipeline_src import streams
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.result import Match
-from pipeline_src.arena.runner import Board, play_matches, swapped_pairs
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row, read_json, write_json, write_table
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
-from pipeline_src.records.record import write_records
-from pipeline_src.systems.amazons_net.match import player_text, summary
+from pipeline_src.systems.amazons_net.match import play_pairings, player_text, summary
 from pipeline_src.systems.amazons_net.params import Pairing
 from pipeline_src.systems.amazons_net.zero import export
 from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, ZeroFiles, read_zero_numbers
@@ -58,16 +57,10 @@ def main() -> None:
         name: (player_text(one.a, {"net": table}), player_text(one.b, {"net": table}))
         for name, (one, table) in pairings.items()
     }
+    pairs = {name: one.pairs for name, (one, _) in pairings.items()}
     stream = [seed, streams.AMAZONS_ZERO_EVALUATE]
     with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
-        fixtures = [
-            swapped_pairs(board, *texts[name], one.pairs, params.opening_plies, [*stream, *name.encode()])
-            for name, (one, _) in pairings.items()
-        ]
-        played = play_matches(board, fixtures, parallel, journal)
-    matches = {name: Match.of(*texts[name], games) for name, games in zip(pairings, played, strict=True)}
-    games = [game for match in matches.values() for game in match.games]
-    write_records((board.record(game, gid) for gid, game in enumerate(games, 1)), GAMES)
+        matches = play_pairings(board, texts, pairs, params.opening_plies, stream, parallel, journal, GAMES)
     write_json(REPORTS / "evaluate.json", {name: summary(matches[name]) for name in params.matches} | totals(reports))
     rated = {number: matches[f"generation_{number:02d}"] for number in params.rated if params.rated_pairs}
     write_table(REPORTS / "strength.csv", strength_rows(reports, rated))

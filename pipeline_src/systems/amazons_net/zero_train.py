@@ -89,7 +89,8 @@ class Batches(train.Batches):
         """
         found = replay(games, amazons)
         super().__init__(found.generation, params, seed=seed, count=count)
-        self._states, self._policy, self._maps = found.states, found.policy, square_maps(games.size)
+        self._states, self._policy, self._value = found.states, found.policy, found.value
+        self._maps = square_maps(games.size)
         self.register_buffer("value", torch.from_numpy(found.value), persistent=False)
 
     def cut(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> Batch:
@@ -103,7 +104,7 @@ class Batches(train.Batches):
         _cut(self._states, rows, which, self._maps, np.empty(most, np.int32), kinds, places, counts)
         most = int(counts.max(initial=1))
         legal = np.arange(most) < counts[:, None]
-        arrays = places[:, :most], legal, self._policy[rows, :most], self.value.cpu().numpy()[rows]
+        arrays = places[:, :most], legal, self._policy[rows, :most], self._value[rows]
         tensors = (torch.from_numpy(np.ascontiguousarray(array)).to(self.value.device) for array in arrays)
         return Batch(torch.from_numpy(kinds).to(self.value.device), int((~shoots).sum()), *tensors)
 
@@ -119,4 +120,4 @@ class Batches(train.Batches):
 
     def arrays(self) -> Iterable[npt.NDArray[Any]]:
         """See `selfplay.train.Batches`; boards and policies identify the games."""
-        return self._states.board, self._policy, self.value.cpu().numpy(), self.generation
+        return self._states.board, self._policy, self._value, self.generation

@@ -1,10 +1,7 @@
 """The generations of Gomoku's self-play, as stages and in one process."""
 
-from pathlib import Path
-
-from pipeline_src.parallel import Parallel
 from pipeline_src.selfplay import generation
-from pipeline_src.systems.gomoku_zero.params import GomokuSetting, read_numbers, read_setting
+from pipeline_src.systems.gomoku_zero.params import read_numbers, read_setting
 from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 
 
@@ -27,19 +24,3 @@ def cycle(*options: str) -> None:
         ZugwerkError: bad params, or a file of a generation is damaged.
     """
     generation.all_generations(Gomoku(), read_setting(), read_numbers(), options)
-
-
-def run_generation(
-    number: int,
-    setting: GomokuSetting,
-    parallel: Parallel,
-    artifacts: Path,
-    *,
-    again: bool = True,
-    start: Path | None = None,
-    scratch: Path | None = None,
-) -> bool:
-    """See `selfplay.generation.run_generation`."""
-    return generation.run_generation(
-        Gomoku(), number, setting, parallel, artifacts, again=again, start=start, scratch=scratch
-    )

@@ -19,11 +19,11 @@ from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import load
-from pipeline_src.selfplay.generation import make_key
+from pipeline_src.selfplay.generation import make_key, run_generation, work_folder
 from pipeline_src.selfplay.params import ARTIFACTS
-from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroNet, load_model, make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuSetting, setting_for
+from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence, read_board
 
 WORK = Path("work/growing")  # Folder of unfinished boards
@@ -127,10 +127,7 @@ def grow(
     before = BoardFiles(board.before, artifacts) if board.before else None
     small = _carried(before) if before else None
     key = make_key(digest(__name__), setting, 0, [small] if small else [])
-    folder = work / f"{board.size}-{key}"
-    for old in work.glob(f"{board.size}-*"):
-        if old != folder:
-            shutil.rmtree(old)
+    folder = work_folder(work, str(board.size), key)
     start = folder / "start.pt" if small else None
     if small and start and not start.exists():
         torch.manual_seed(setting.seed * 1009 + streams.GROWN_NET)
@@ -141,7 +138,7 @@ def grow(
         if not go_on():
             return False
         number, own = len(history) + 1, folder / "artifacts"
-        run_generation(number, setting, parallel, own, again=False, start=start, scratch=folder / "work")
+        run_generation(Gomoku(), number, setting, parallel, own, again=False, start=start, scratch=folder / "work")
         history.append(_progress(read_json(GenerationFiles(number, own).report)))
     spent = int(read_json(before.report)["multiply_adds_in_all"]) if before else 0
     _publish(files, folder, start, history, setting, spent, has_converged(history, convergence))

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,15 @@ from pipeline_src.records.record import read_records
 from pipeline_src.selfplay import generation, window
 from pipeline_src.selfplay.params import TrainParams
 from pipeline_src.systems.gomoku_zero import generation as stages
-from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start
 from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles, StartModel, read_setting
+from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 from tests.run_stage import check_kill, split_at_random, stage_command
 from tests.systems.gomoku_zero.small import SECTION, change, params, write_params
 
 ROOT = Path(__file__).parents[3]
+run_generation = partial(generation.run_generation, Gomoku())
 ONE, TWO = Parallel(workers=1), Parallel(workers=2)
 
 
