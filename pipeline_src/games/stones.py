@@ -30,7 +30,7 @@ def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
 # Position texts. A game's letters are those of its codes in order, with ``.`` for the empty one.
 
 
-_SHOWN = 700  # Number of characters of a bad text that an error message quotes: more than any board needs
+_SHOWN = 250  # Number of characters of a bad text that an error message quotes: more than most boards need
 
 
 class FenError(ZugwerkError):
@@ -43,7 +43,7 @@ class MoveTextError(ZugwerkError):
 
 def bad(fen: str, what: str) -> FenError:
     """Return the error that quotes a text and says what is wrong with it."""
-    return FenError(f"bad FEN {fen[:_SHOWN]!r}: {what}")
+    return FenError(f"bad FEN {fen[:_SHOWN] + '...' * (len(fen) > _SHOWN)!r}: {what}")
 
 
 def read_ranks(text: str, fen: str, least: int, most: int, points: str, letters: str = STONES) -> npt.NDArray[np.int8]:

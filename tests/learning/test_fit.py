@@ -21,13 +21,14 @@ from pipeline_src.learning.fit import Share, rate_factor, share, summed, trainer
 from pipeline_src.learning.torch_state import SameConv2d, dense
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
+from pipeline_src.selfplay.generation import run_generation
 from pipeline_src.selfplay.params import ARTIFACTS
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 from pipeline_src.systems.amazons_net.nets import load_nets
 from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
-from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 from pipeline_src.systems.search_depth import train as depth_train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
@@ -183,7 +184,7 @@ def test_two_processes_make_a_gomoku_generation_about_as_one(tmp_path, monkeypat
         if name == "killed":
             killed_stage(folder, *GOMOKU)
         if devices == 1:
-            run_generation(1, read_setting(params), Parallel(workers=1), ARTIFACTS)
+            run_generation(Gomoku(), 1, read_setting(params), Parallel(workers=1), ARTIFACTS)
         else:
             stage(folder, *GOMOKU)
         reports.append(read_json(folder / "artifacts/reports/gomoku/generations/01.json"))
