@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.players.searching import ByBoard, Nodes
@@ -78,6 +79,8 @@ class PuctPlayerOptions(Nodes):
     """Number of positions in a forward pass; smaller batches are padded."""
     leaves: Count = 8
     """Number of leaves of one tree in a batch; 1 with a net of rays, unless it is given."""
+    threads: Count = 1
+    """Number of CPU threads of a search with a net of rays and no limit of simulations."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
     """Program that runs the net. The residual net runs in onnx, and onnx-int8 computes with 8-bit integers: auto is
     that if its packages are installed, and torch otherwise and for all other nets. A model in ONNX runs as it is."""
@@ -106,9 +109,11 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
         nets = open_nets(model, options.backend, options.batch)
         formula = PuctOptions(options.c, options.c_base, options.fpu, options.caution, solve=True)
         fast = isinstance(nets, RayEvaluator)
+        if options.threads > 1 and not fast:
+            raise ZugwerkError(f"{model}: threads={options.threads} is for nets of rays; leave it out")
         tree = (FAST_TREE if fast else TREE) if limit.nodes is None else limit.nodes + 2
         leaves = 1 if fast and "leaves" not in options.model_fields_set else options.leaves
-        searcher = Puct(settled(nets), formula, tree, leaves, options.share)
+        searcher = Puct(settled(nets), formula, tree, leaves, options.share, options.threads)
         return PuctPlayer(searcher, limit, nets)
 
     limit = options.limit

@@ -373,6 +373,7 @@ def trained():
         ("puct:MODEL,share=0", "share must be above 0 and at most 1"),
         ("puct:MODEL,speed=1", "no option 'speed'"),
         ("puct:MODEL,backend=tpu", "backend"),
+        ("puct:MODEL,threads=2", "threads=2 is for nets of rays"),
     ],
 )
 def test_wrong_texts_are_refused(model, text, complaint):

@@ -158,6 +158,14 @@ def test_the_model_file_and_the_table_play_the_same_turns(files):
         assert all(amazons.is_legal(state, turn) for state, turn in zip(states, turns[0], strict=True))
 
 
+def test_threads_search_one_position_by_time(files):
+    table = files / "net.rays"
+    both, start = make_player("amazons", f"puct:{table},movetime=50,threads=2"), amazons.initial_state(6)
+    (action,) = both.choose([Position(start, np.random.default_rng(0), start)])
+    assert amazons.is_legal(start, action)
+    assert both.puct._crew is not None
+
+
 def test_a_model_is_exported_as_the_table_it_plays_from(files):
     export_rays(files / "nets.pt", files / "again.rays")
     assert (files / "again.rays").read_bytes() == (files / "net.rays").read_bytes()
