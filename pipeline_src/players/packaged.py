@@ -1,7 +1,7 @@
 """The nets and the levels that come with the package.
 
 For a board and a rule there is a file that runs without torch, and a card of it: ``nets/SYSTEM-9x9-RULE.onnx``, or
-``.lines`` of a line net's table, has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A net that searches run in 8-bit
+``.lines`` or ``.rays`` of a table, has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A net that searches run in 8-bit
 integers comes with that model, in ``nets/SYSTEM-9x9-RULE.int8.onnx``. A player whose text names no model plays with the
 net that fits its board (`searching.ByBoard`).
 """
@@ -22,7 +22,8 @@ from pipeline_src.players.player import OneBoard, PlayerText, board_words
 from pipeline_src.project.params import Count, Digest, Items, Params, Positive, Text, build, read_tree
 
 FOLDER = Path(__file__).parents[1] / "nets"
-ENDINGS, INT8, CARD = (".onnx", ".lines"), ".int8.onnx", ".yaml"
+ENDINGS = ONNX, LINES, RAYS = (".onnx", ".lines", ".rays")
+INT8, CARD = ".int8.onnx", ".yaml"
 """Endings of the file of a net, of the same in 8-bit integers, and of its card."""
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20  # Largest size of a packaged file, and of all of them
 

@@ -14,7 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.players import packaged
-from pipeline_src.players.packaged import Card, PackagedNet
+from pipeline_src.players.packaged import LINES, ONNX, RAYS, Card, PackagedNet
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
@@ -23,10 +23,10 @@ from pipeline_src.systems.gomoku_zero.params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
-STAGES = {AMAZONS: "amazons_match", GOMOKU: "gomoku_evaluate", GROWING: "growing_evaluate"}
-"""Last stage of each system that trains nets."""
+STAGES = {"residual_": "amazons_match", "zero_": "amazons_zero_evaluate", GOMOKU: "gomoku_evaluate"}
+STAGES |= {GROWING: "growing_evaluate"}
+"""Last stage of each system that trains nets; of the Amazons' nets by what their figures' names begin with."""
 GAMES = CalibrationParams()
-ONNX, TABLE = packaged.ENDINGS
 
 
 class Opened(NamedTuple):
@@ -39,6 +39,7 @@ class Opened(NamedTuple):
     ending: str  # Ending of the file: one of `ENDINGS`
     save: Callable[[Path], object]  # Function that writes the net to a file that runs without torch
     int8: Callable[[bytes], bytes] | None = None  # Function that makes a model in 8-bit integers of that file's content
+    kind: str = ""  # Kind of an Amazons' net, see `STAGES`
 
 
 def package_net(
@@ -72,7 +73,7 @@ def package_net(
     for net in packaged.packaged_nets(opened.game, folder) if folder.is_dir() else ():
         if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
             raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
-    rows, known = _figures(system, model, params, checkout)
+    rows, known = _figures(system, opened.kind, model, params, checkout)
     took = known if hours is None else hours
     with written_aside(file) as aside, contextlib.ExitStack() as stack:
         opened.save(aside)
@@ -91,7 +92,9 @@ def package_net(
             architecture=_architecture(opened.net),
             data=_data(system, rows, params),
             params=_params(params, checkout) if rows else {},
-            command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}") if rows else (),
+            command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[opened.kind or system]}")
+            if rows
+            else (),
             commit=commit(checkout) if rows else None,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             hours=took,
@@ -117,10 +120,18 @@ def _open(model: Path, system: str) -> Opened:
         from pipeline_src.systems.amazons_net.answers import as_int8
         from pipeline_src.systems.amazons_net.forward import export_nets
         from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
+        from pipeline_src.systems.amazons_net.rays import RaysNet
+        from pipeline_src.systems.amazons_net.zero import export
 
         nets = load_nets(model)
+        if isinstance(nets, RaysNet):
+            return Opened(
+                nets, "amazons", nets.config.size, "standard", RAYS, lambda path: export(model, path), kind="zero_"
+            )
         if not isinstance(nets, ResidualNets):
-            raise ZugwerkError(f"{model}: only residual nets run without torch, so no others are packaged")
+            raise ZugwerkError(
+                f"{model}: only residual nets and nets of rays run without torch, so no others are packaged"
+            )
         return Opened(
             nets,
             "amazons",
@@ -129,6 +140,7 @@ def _open(model: Path, system: str) -> Opened:
             ONNX,
             lambda path: path.write_bytes(export_nets(nets)),
             lambda content: as_int8(content, str(model)),
+            kind="residual_",
         )
     from pipeline_src.systems.gomoku_zero.models import export_onnx, export_table, load_model
 
@@ -140,7 +152,7 @@ def _open(model: Path, system: str) -> Opened:
 
     about = found.net, "gomoku", found.config.height, found.variant
     if found.config.kind == "lines":
-        return Opened(*about, TABLE, lambda path: export_table(found, path))
+        return Opened(*about, LINES, lambda path: export_table(found, path))
     return Opened(*about, ONNX, lambda path: path.write_bytes(export_onnx(found)))
 
 
@@ -210,33 +222,33 @@ def _params(params: dict[str, Any], checkout: Path) -> dict[str, Any]:
     return {"profile": params["profile"], "seed": params["seed"]} | changed
 
 
-def _evaluated(system: str, params: dict[str, Any]) -> Path:
+def _evaluated(system: str, kind: str, params: dict[str, Any]) -> Path:
     """Return the file of the net with which a system's figures were measured."""
     models = Path("artifacts/models")
-    if system == AMAZONS:
+    if kind == "residual_":
         return models / "amazons/residual/nets.pt"
-    if system == GOMOKU:
-        return models / "gomoku" / max(["01", *map(str, params["gomoku_generations"])]) / "best.pt"
+    if system in (AMAZONS, GOMOKU):
+        of, section = ("amazons_zero", "amazons_generations") if system == AMAZONS else ("gomoku", "gomoku_generations")
+        return models / of / max(["01", *map(str, params[section])]) / "best.pt"
     sizes = [params["growing_first"]["size"], *params["growing_larger"]]
     return models / "growing" / str(max(map(int, sizes))) / "best.pt"
 
 
 def _figures(
-    system: str, model: Path, params: dict[str, Any], checkout: Path
+    system: str, kind: str, model: Path, params: dict[str, Any], checkout: Path
 ) -> tuple[list[dict[str, Any]], float | None]:
     """Return the report's rows with an interval for this net, and the hours of Gomoku's generations.
 
     Both are unknown for a net that was not evaluated; the hours are unknown for other systems.
     """
-    evaluated = checkout / _evaluated(system, params)
+    evaluated = checkout / _evaluated(system, kind, params)
     if not evaluated.is_file() or evaluated.read_bytes() != model.read_bytes():
         return [], None
     own = {name: of_the_graph(row) for name, row in figures(checkout)[system].items()}
     rows = [
         row
         for name, row in own.items()
-        if row is not None and row["low"] is not None and name.startswith("residual_") == (system == AMAZONS)
-        if not name.startswith("baseline_")
+        if row is not None and row["low"] is not None and name.startswith(kind) and not name.startswith("baseline_")
     ]
     took = own["train_hours"] if system == GOMOKU else None
     return rows, float(took["ours"]) if rows and took is not None else None

@@ -14,11 +14,15 @@ import torch
 from pipeline_src.arena.score import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
-from pipeline_src.games import gomoku
+from pipeline_src.games import amazons, gomoku
 from pipeline_src.parallel.tasks import MOST_WORKERS
+from pipeline_src.players import packaged
 from pipeline_src.players.packaged import packaged_nets
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.reference import package_net as module
 from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, save_nets
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.nets import LinesConfig, LinesNet
@@ -153,6 +157,25 @@ def test_amazons_figures_are_those_of_the_residual_net(checkout, tmp_path):
     Path(made.checked(int8=True)).write_bytes(b"another")
     with pytest.raises(ZugwerkError, match=r"int8\.onnx: not the net that .*yaml describes: 7 bytes"):
         made.checked(int8=True)
+
+
+def test_a_net_of_rays_is_packaged_as_its_table_and_plays_on_any_board(checkout, tmp_path, monkeypatch):
+    model, nets = checkout / "artifacts/models/amazons_zero/04/best.pt", tmp_path / "nets"
+    torch.manual_seed(1)
+    save_nets(model, RaysNet(RaysConfig(10, units=8)))  # one that calls every position even
+    (checkout / "artifacts/reports/amazons/zero").mkdir(parents=True)
+    matches = {name: {"score": SCORE} for name in ("bare", "one_ply", "alphabeta")}
+    (checkout / "artifacts/reports/amazons/zero/evaluate.json").write_text(json.dumps(matches))
+    made = package_net(model, "amazons_net", checkout=checkout, folder=nets)
+    assert made.file.name == "amazons_net-10x10-standard.rays"
+    assert [figure.words.partition(":")[0] for figure in made.card.figures] == ["net of rays from nothing"] * 3
+    assert made.card.command[1] == "dvc repro amazons_zero_evaluate"
+    monkeypatch.setattr(packaged, "packaged_nets", lambda game: packaged_nets(game, nets))
+    for size in (6, 8, 10):
+        position = Position(amazons.initial_state(size), np.random.default_rng(0))
+        for text in ("nets", "puct:simulations=10"):
+            (turn,) = make_player("amazons", text).choose([position])
+            assert amazons.is_legal(position.state, turn)
 
 
 def test_too_large_a_net_is_refused(checkout, tmp_path, monkeypatch):

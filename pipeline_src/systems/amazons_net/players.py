@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import PackagedNet, nets_by_board
+from pipeline_src.players.packaged import RAYS, PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.players.searching import ByBoard, Nodes
 from pipeline_src.project.params import Count, NonNegative
@@ -139,12 +139,12 @@ def _with_model(
         net.check_board(OneBoard(size, size, net.card.rule))
         return player
 
-    return ByBoard(
-        name, nets_by_board("amazons"), with_net, _board_of, searches=limit is not None, limit=limit, boards=()
-    )
+    nets = nets_by_board("amazons")
+    lending = [board for board, net in nets.items() if net.file.suffix == RAYS]  # a net of rays plays on any size
 
+    def board_of(state: Any) -> OneBoard:
+        """Without the variant, which is that of the start alone: nets play on from any."""
+        board = OneBoard(*state.board.shape, "standard")
+        return board if board in nets else max(lending, default=board)
 
-def _board_of(state: Any) -> OneBoard:
-    """Without the variant, which is that of the start alone: nets play on from any."""
-    height, width = state.board.shape
-    return OneBoard(height, width, "standard")
+    return ByBoard(name, nets, with_net, board_of, searches=limit is not None, limit=limit, boards=())
