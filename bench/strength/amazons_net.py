@@ -1,7 +1,7 @@
-"""Play the packaged residual net's tree search against alpha-beta for docs/measured/amazons_net.json.
+"""Play the packaged net's tree search against alpha-beta for docs/measured/amazons_net.json, at equal CPU time.
 
-Alpha-beta has 100 ms a move; the search has the same, then four and sixteen times as much. Killed at any moment, the
-same command continues with the missing pairs. Example: ``python -m bench.strength.amazons_net --games 20``
+Killed at any moment, the same command continues with the missing pairs. Example:
+``python -m bench.strength.amazons_net --games 20``
 """
 
 from pathlib import Path
@@ -16,24 +16,26 @@ OUT = Path("docs/measured/amazons_net.json")
 WORK = Path("work/strength/amazons_net")
 COMMAND = "make measure-amazons_net"
 MATCHES = {
-    "puct_100": ("puct:movetime=100", "alphabeta:movetime=100", 100),
-    "puct_400": ("puct:movetime=400", "alphabeta:movetime=100", 60),
-    "puct_1600": ("puct:movetime=1600", "alphabeta:movetime=100", 40),
+    "puct_100": ("puct:movetime=100", "alphabeta:movetime=100", 200, 10),
+    "puct_1000": ("puct:movetime=1000", "alphabeta:movetime=1000", 100, 10),
+    "puct_8x8": ("puct:movetime=100", "alphabeta:movetime=100", 200, 8),
+    "puct_6x6": ("puct:movetime=100", "alphabeta:movetime=100", 200, 6),
 }
-"""Player A, whose score is reported, player B and games by name. The first one is the figure."""
+"""Player A, whose score is reported, player B, games and side of the board by name. The first one is the figure."""
 
 
 def main() -> None:
     """Play, and write after each match; matches that are not played this time stay."""
     options = match_options(__doc__, workers=2).parse_args()
     made, found = known(OUT), dict(known(OUT).get("matches", {}))
-    for seed, (name, (a, b, games)) in enumerate(MATCHES.items()):
+    for seed, (name, (a, b, games, size)) in enumerate(MATCHES.items()):
         if name in chosen(options.only, MATCHES):
-            spec = MatchSpec("amazons", a, b, min(games, options.games or games), "random:2", 10, seed=seed)
+            count = min(games, options.games or games)
+            spec = MatchSpec("amazons", a, b, count, "random:4", size, seed=seed, cpu_time=True)
             match = run_match(spec, WORK / f"{name}.parquet", Parallel(workers=options.workers))
             print(line(match), flush=True)
             if name == next(iter(MATCHES)):
-                made["residual_puct_vs_alphabeta"] = match.score.as_metrics() | about(COMMAND, "engine games")
+                made["puct_vs_alphabeta"] = match.score.as_metrics() | about(COMMAND, "its own games")
             found[name] = match.as_json()
             write_json(OUT, made | {"matches": found})
 

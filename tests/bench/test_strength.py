@@ -61,18 +61,17 @@ def test_chosen_matches_are_played_and_others_read_from_journals(play, capsys):
     assert whole["learned_evaluation_elo"]["n"] == 4
 
 
-def test_net_search_is_measured_at_equal_and_at_more_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        amazons_net, "MATCHES", {"puct_100": ("one_ply", "random", 4), "puct_400": ("one_ply", "random", 2)}
-    )
+def test_net_search_is_measured_on_all_boards(tmp_path, monkeypatch):
+    matches = {"puct_100": ("one_ply", "random", 4, 10), "puct_6x6": ("one_ply", "random", 2, 6)}
+    monkeypatch.setattr(amazons_net, "MATCHES", matches)
     monkeypatch.setattr(amazons_net, "WORK", tmp_path / "work")
     monkeypatch.setattr(amazons_net, "OUT", tmp_path / "measured.json")
     monkeypatch.setattr("sys.argv", ["strength", "--workers", "1"])
     amazons_net.main()
     found = json.loads((tmp_path / "measured.json").read_text())
     assert set(found) - {"matches"} <= set(REGISTRY["amazons_net"])
-    assert found["residual_puct_vs_alphabeta"]["value"] == 1.0
-    assert {name: match["games"] for name, match in found["matches"].items()} == {"puct_100": 4, "puct_400": 2}
+    assert found["puct_vs_alphabeta"]["value"] == 1.0
+    assert {name: match["games"] for name, match in found["matches"].items()} == {"puct_100": 4, "puct_6x6": 2}
 
 
 PLAYERS = "random", "random"

@@ -162,8 +162,8 @@ SYSTEM = System(
         "zero_vs_alphabeta": _zero(
             "score against alpha-beta, 10,000 nodes a move, 400 simulations", "alphabeta", "alphabeta:nodes=10000"
         ),
-        "residual_puct_vs_alphabeta": Figure(
-            "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
+        "puct_vs_alphabeta": Figure(
+            "PUCT with the packaged net of rays: score against alpha-beta, 100 ms of CPU time a move each", "score"
         ),
     },
     claim=Claim(
@@ -175,9 +175,10 @@ SYSTEM = System(
     ),
     metrics=("from_to_top1", "score_vs_alphabeta", "residual_turn_top1"),
     matches={
-        "puct_100": "PUCT with the packaged residual net, 100 ms a move, against alpha-beta with 100 ms",
-        "puct_400": "the same with 400 ms against 100 ms",
-        "puct_1600": "the same with 1.6 s against 100 ms",
+        "puct_100": "PUCT with the packaged net of rays against alpha-beta, 100 ms of CPU time a move each",
+        "puct_1000": "the same with a second each",
+        "puct_8x8": "100 ms each on 8x8",
+        "puct_6x6": "100 ms each on 6x6",
     },
     params={
         "amazons_archive": AmazonsArchive,
