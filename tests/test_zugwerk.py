@@ -116,7 +116,6 @@ def test_a_nets_policy_is_that_of_its_player(name):
         (lambda: zugwerk.net("gomoku-3x3-nix"), "gomoku-15x15-renju"),
         (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("amazons")), "plays gomoku"),
         (lambda: zugwerk.net("gomoku-15x15-renju").evaluate(zugwerk.game("gomoku", 15)), "renju"),
-        (lambda: zugwerk.net("amazons-10x10-standard").evaluate(zugwerk.game("amazons", 8)), "10x10"),
         (lambda: zugwerk.match("gomoku", "random", "random", games=3), "even"),
     ],
 )
