@@ -105,6 +105,7 @@ def make_games(
     *,
     generation: int,
     searched_from: Sequence[int] | int = 0,
+    size: int | None = None,
 ) -> SelfPlayGames:
     """Games of one generation from one list a game.
 
@@ -117,6 +118,7 @@ def make_games(
             on; kept as float16.
         generation: that played them.
         searched_from: of each game or of all, how many steps its opening has.
+        size: of the board, as the game's `initial_state` takes it; None is its side.
 
     Raises:
         ZugwerkError: the lists do not fit each other.
@@ -126,7 +128,7 @@ def make_games(
     lengths = np.array([len(game) for game in actions], np.int64)
     rows = [np.asarray(policy, np.float16).reshape(-1, width) for policy in policies]
     games = SelfPlayGames(
-        start.board.shape[0],
+        size or start.board.shape[0],
         variant,
         np.concatenate([np.empty(0, np.int16), *(np.asarray(game, np.int16) for game in actions)]),
         np.concatenate(([0], np.cumsum(lengths))),
