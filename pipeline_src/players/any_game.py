@@ -108,6 +108,7 @@ class NetPlayer(SearchPlayer):
         if not self.path.is_file():
             raise ZugwerkError(f"{self.path}: no such net; `zugwerk learn GAME` makes one")
         self._kind: type | None = None
+        self._net: GridEvaluator
 
     def check(self, state: Any) -> None:
         """See `Player.check`.
@@ -133,7 +134,5 @@ class NetPlayer(SearchPlayer):
             game: Any = sys.modules[type(state).__module__]
             net, _ = read_grid_net(self.path, game.NAME, getattr(game, "DIGEST", ""))
             tree = TREE if self.limit.nodes is None else self.limit.nodes + 2
-            self.searcher, self._kind = Puct(net, FORMULA, tree), type(state)
-        net = self.searcher.evaluate_batch
-        assert isinstance(net, GridEvaluator)
-        return net
+            self.searcher, self._net, self._kind = Puct(net, FORMULA, tree), net, type(state)
+        return self._net

@@ -2,8 +2,9 @@
 
 Each cell has a window of cells along each direction of the game (`LINES`), itself in the middle: nine, or seven where a
 game has more than three kinds of cells. A cell of a window is off the board, empty, or what stands there by the side to
-move (`symbols_of`). Each window is a row of `FEATURES` numbers, which a perceptron makes when a net is opened. The
-features of a cell are the sum of its rows and of one of its own; a ReLU, a mixing layer and a 3x3 convolution follow.
+move. Each window has a row of `FEATURES` numbers for either side to move, since those of Hex look for other lines; a
+perceptron makes the rows when a net is opened. The features of a cell are the sum of its rows and of one of its own; a
+ReLU, a mixing layer and a 3x3 convolution follow.
 Two hidden layers read means and maxima over the board; they give the value, and the weights with which policies read
 the cells. The logit of a step (`games.kernels.squares`) has parts for its target, for its source, and for both the
 product of two vectors and a bias by where the one lies from the other; a step without cells is a pass.
@@ -115,6 +116,11 @@ class Shape(NamedTuple):
         return len(self.halves) ** 2 * self.kinds
 
     @property
+    def tables(self) -> int:
+        """Number of rows of all directions' tables, for one side to move."""
+        return (max(self.classes) + 1) * self.rows
+
+    @property
     def classes(self) -> tuple[int, ...]:
         """Of each direction, the number of its table: directions that a symmetry exchanges have the same."""
         found = list(range(len(self.lines)))
@@ -176,7 +182,7 @@ class Plan(NamedTuple):
     first: Ints  # [T]: first row of the direction's table
     near: Ints  # [2^(bits * reach)]: number of the half that came first in the stream
     far: Ints  # The same of the other half
-    numbers: Ints  # [4]: bits, reach, number of halves, number of symbols
+    numbers: Ints  # [5]: bits, reach, number of halves, number of symbols, rows of one side
 
 
 def plan_of(shape: Shape) -> Plan:
@@ -200,14 +206,15 @@ def plan_of(shape: Shape) -> Plan:
     mirrored = [sum(one << bits * i for i, one in enumerate(half)) for half in shape.halves]
     near, far = np.zeros((2, 1 << bits * reach), np.int32)
     near[mirrored], far[halves] = np.arange(len(halves)), np.arange(len(halves))
-    made = (np.array(some, np.int32) for some in (stream, middle, first))
-    numbers = np.array([bits, reach, len(halves), shape.kinds], np.int32)
-    return Plan(shape.symbols, *made, near, far, numbers)
+    numbers = np.array([bits, reach, len(halves), shape.kinds, shape.tables], np.int32)
+    flow = np.array([stream, middle, first], np.int32)
+    return Plan(shape.symbols, flow[0], flow[1], flow[2], near, far, numbers)
 
 
 @njit(cache=True)
-def write_keys(plan: Plan, symbols: npt.NDArray[np.uint8], keys: Ints) -> None:
+def write_keys(plan: Plan, side: int, symbols: npt.NDArray[np.uint8], keys: Ints) -> None:
     """Write the rows of all windows, int32 [N * directions], for symbols uint8 [N + 1], the last of which is 0."""
+    base = side * np.int64(plan.numbers[4])
     bits, reach = np.int64(plan.numbers[0]), np.int64(plan.numbers[1])
     halves, kinds = np.int64(plan.numbers[2]), np.int64(plan.numbers[3])
     half, window = bits * reach, np.int64(0)
@@ -217,7 +224,7 @@ def write_keys(plan: Plan, symbols: npt.NDArray[np.uint8], keys: Ints) -> None:
         to = plan.middle[At(t)]
         if to >= 0:
             near, far = plan.near[At(window >> (half + bits))], plan.far[At(window & low)]
-            keys[At(to)] = plan.first[At(t)] + (near * kinds + (window >> half & one) - 1) * halves + far
+            keys[At(to)] = base + plan.first[At(t)] + (near * kinds + (window >> half & one) - 1) * halves + far
 
 
 @njit(cache=True)
@@ -229,14 +236,15 @@ def see(state: Any, symbols_of: npt.NDArray[np.uint8], symbols: npt.NDArray[np.u
 
 
 def row_inputs(shape: Shape) -> Floats:
-    """What the perceptron sees of each row, float32 [classes * rows, I]: each cell's symbol and the table, one-hot."""
+    """What the perceptron sees of each row, float32 [2 * tables, I], one-hot: symbols, table and side to move."""
     halves, kinds = np.array(shape.halves, np.int64), shape.kinds
     number = np.arange(shape.rows)
     near, middle, far = number // len(halves) // kinds, number // len(halves) % kinds + 1, number % len(halves)
     window = np.concatenate([halves[near][:, ::-1], middle[:, None], halves[far]], 1)
     seen = np.eye(kinds + 1, dtype=np.float32)[window].reshape(shape.rows, -1)
-    tables = np.eye(max(shape.classes) + 1, dtype=np.float32)
-    return np.concatenate([np.concatenate([seen, np.tile(one, (shape.rows, 1))], 1) for one in tables])
+    tables, sides = np.eye(max(shape.classes) + 1, dtype=np.float32), np.eye(2, dtype=np.float32)
+    rest = (np.tile(np.concatenate(both[::-1]), (shape.rows, 1)) for both in product(sides, tables))
+    return np.concatenate([np.concatenate([seen, one], 1) for one in rest])
 
 
 def weights_of(shape: Shape) -> dict[str, int]:
@@ -245,11 +253,11 @@ def weights_of(shape: Shape) -> dict[str, int]:
     The convolution has them by row and column of the kernel. ``read`` are the policies' outputs of the hidden units:
     a factor less one for each entry of the source's vector, the weights of a target and of a source, and a pass.
     """
-    inputs = (2 * shape.reach + 1) * (shape.kinds + 1) + max(shape.classes) + 1
+    inputs = (2 * shape.reach + 1) * (shape.kinds + 1) + max(shape.classes) + 1 + 2
     return {
         "first": (1 + inputs) * UNITS,
         "second": (1 + UNITS) * FEATURES,
-        "cell": shape.cells * FEATURES,
+        "cell": 2 * shape.cells * FEATURES,
         "mix": (1 + FEATURES) * MIXED,
         "around": (1 + 9 * MIXED) * MIXED,
         "hidden": (1 + POOLED) * HIDDEN,
@@ -296,12 +304,13 @@ class GridNet(NamedTuple):
 
 
 def tabulate(shape: Shape, weights: dict[str, Floats]) -> npt.NDArray[np.int16]:
-    """The table of a net, int16 [rows + N + 1, FEATURES]: of the windows, of the cells, and a row of zeros."""
+    """The table of a net, int16 [rows + 2 * N + 1, FEATURES]: windows, cells by the side to move, a row of zeros."""
     inputs = row_inputs(shape)
     first, second = weights["first"].reshape(-1, UNITS), weights["second"].reshape(-1, FEATURES)
     found = np.maximum(inputs @ first[1:] + first[0], 0) @ second[1:] + second[0]
     rows = np.concatenate([found, weights["cell"].reshape(-1, FEATURES), np.zeros((1, FEATURES), np.float32)])
-    return np.rint(np.clip(rows, -LARGEST, LARGEST) * SCALE).astype(np.int16)
+    table: npt.NDArray[np.int16] = np.rint(np.clip(rows, -LARGEST, LARGEST) * SCALE).astype(np.int16)
+    return table
 
 
 def make_grid_net(shape: Shape, weights: dict[str, Floats], state: Any) -> GridNet:
@@ -346,12 +355,12 @@ def make_grid_net(shape: Shape, weights: dict[str, Floats], state: Any) -> GridN
 
 
 @njit(cache=True)
-def _look_up(net: GridNet) -> None:
+def _look_up(net: GridNet, side: int) -> None:
     """Write the features of all cells."""
     keys, lines, cells = net.keys, net.lines[0], net.symbols.size - 1
     unit, zero = splat(1.0 / SCALE), splat(0.0)
     nothing = net.table.size - FEATURES
-    of_cell = nothing - cells * FEATURES
+    of_cell = nothing - (2 - side) * cells * FEATURES
     for cell in range(cells):
         at = cell * lines
         a = int(keys[At(at)]) * FEATURES
@@ -490,11 +499,11 @@ def evaluate_position(net: GridNet, state: Any, steps: Ints, count: int, priors:
         count: at least 1.
         priors: float32 [S], of which the first ``count`` are overwritten.
     """
-    cells = net.symbols.size - 1
+    cells, side = net.symbols.size - 1, kernels.to_play(state)
     net.evaluated[0] += 1
     see(state, net.plan.symbols, net.symbols)
-    write_keys(net.plan, net.symbols, net.keys)
-    _look_up(net)
+    write_keys(net.plan, side, net.symbols, net.keys)
+    _look_up(net, side)
     _mix(net.features, net.mix, net.place, cells, net.mixed)
     _convolve(net.mixed, net.around, net.place, cells, state.board.shape[1] + 2, net.arounds)
     _pool(net.features, net.arounds, cells, net.pooled)

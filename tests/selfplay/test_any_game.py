@@ -1,5 +1,6 @@
 """The learner for any game: its net's kernel against torch and plain Python, and runs that are resumed or refused."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,6 @@ import pytest
 import torch
 
 from pipeline_src.arena.runner import Board, play_match
-from pipeline_src.cli import main
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.game import LEARNABLE, load_game
@@ -69,16 +69,15 @@ def random_games(game, count, seed):
 def test_keys_are_the_windows_of_all_lines(shape):
     rng, reach = np.random.default_rng(1), shape.reach
     inputs, keys = row_inputs(shape), np.empty(shape.cells * len(shape.lines), np.int32)
-    for _ in range(20):
+    for side in (0, 1) * 10:
         symbols = np.append(rng.integers(1, shape.kinds + 1, shape.cells), 0).astype(np.uint8)
-        write_keys(plan_of(shape), symbols, keys)
+        write_keys(plan_of(shape), side, symbols, keys)
         board = np.pad(symbols[:-1].reshape(shape.height, shape.width), 2 * reach)
         for cell, (d, (down, right)) in product(range(shape.cells), enumerate(shape.lines)):
             y, x = cell // shape.width + 2 * reach, cell % shape.width + 2 * reach
             seen = [int(board[y + k * down, x + k * right]) for k in range(-reach, reach + 1)]
-            expected = np.append(
-                np.eye(shape.kinds + 1)[seen].ravel(), np.eye(max(shape.classes) + 1)[shape.classes[d]]
-            )
+            table, to_move = np.eye(max(shape.classes) + 1)[shape.classes[d]], np.eye(2)[side]
+            expected = np.concatenate([np.eye(shape.kinds + 1)[seen].ravel(), table, to_move])
             np.testing.assert_array_equal(inputs[keys[cell * len(shape.lines) + d]], expected)
 
 
@@ -211,10 +210,9 @@ def make_player_of(net_file):
     return NetPlayer(NetOptions(model=str(net_file)))
 
 
-def test_a_missing_net_is_named(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        main(["play", GAME, "--against", f"net:{tmp_path / 'none'}"])
-    assert str(tmp_path / "none") in capsys.readouterr().err
+def test_a_missing_net_is_named(tmp_path):
+    with pytest.raises(ZugwerkError, match=f"{tmp_path / 'none'}.*zugwerk learn"):
+        make_player(GAME, f"net:{tmp_path / 'none'}")
 
 
 GOOD = {
@@ -244,8 +242,6 @@ GOOD = {
     ],
 )
 def test_verdict_names_what_is_wrong(change, words):
-    import re
-
     assert re.search(words, verdict([GOOD | change]))
 
 

@@ -52,6 +52,7 @@ class Batch(NamedTuple):
 
     rows: Tensor  # int64 [D]: windows, as rows of the table
     places: Tensor  # int64 [B * N, directions]: where each cell's windows are among them
+    side: Tensor  # int64 [B]: side to move
     source: Tensor  # int64 [B, S]: cells of a step, -1 for none; likewise `target`
     target: Tensor
     legal: Tensor  # bool [B, S]
@@ -69,7 +70,7 @@ class GridModel(nn.Module):
         self.shape = shape
         self.register_buffer("inputs", torch.from_numpy(row_inputs(shape)), persistent=False)
         self.first, self.second = nn.Linear(self.inputs.shape[1], UNITS), nn.Linear(UNITS, FEATURES)
-        self.cell = nn.Parameter(torch.zeros(shape.cells, FEATURES))
+        self.cell = nn.Parameter(torch.zeros(2, shape.cells, FEATURES))
         self.mix_norm, self.pool_norm = (
             nn.BatchNorm1d(count, eps=LEAST_VARIANCE, affine=False) for count in (FEATURES, POOLED)
         )
@@ -90,7 +91,7 @@ class GridModel(nn.Module):
         height, width, cells = self.shape.height, self.shape.width, self.shape.cells
         table = self.second(functional.relu(self.first(self.inputs[batch.rows]))).clamp(-LARGEST, LARGEST)
         sums = functional.embedding_bag(batch.places, table, mode="sum").view(-1, cells, FEATURES)
-        kept = functional.relu(sums + self.cell.clamp(-LARGEST, LARGEST))
+        kept = functional.relu(sums + self.cell.clamp(-LARGEST, LARGEST)[batch.side])
         mixed = functional.relu(self.mix(self.mix_norm(kept.view(-1, FEATURES)))).view(-1, height, width, MIXED)
         around = functional.relu(self.around(mixed.permute(0, 3, 1, 2))).permute(0, 2, 3, 1).reshape(-1, cells, MIXED)
         pooled = torch.cat([around.mean(1), around.amax(1), kept.mean(1)], 1)
@@ -149,11 +150,12 @@ def _cut(
     among: Ints,
     found: Longs,
     places: Longs,
+    sides: Longs,
     source: Longs,
     target: Longs,
     counts: Longs,
 ) -> int:
-    """Fill ``found``, ``places`` [B, N * directions], ``source``, ``target`` [B, S] and ``counts`` [B]; return D.
+    """Fill ``found``, ``places`` [B, N * directions], ``sides``, ``source``, ``target`` [B, S], ``counts``; return D.
 
     ``symbols`` is uint8 [2, N + 1] with zeros at its end; ``among`` int32 is -1 for all rows of the table, before and
     after.
@@ -164,7 +166,8 @@ def _cut(
         see(state, plan.symbols, symbols[0])
         for cell in range(len(moved_to)):
             symbols[1, moved_to[cell]] = symbols[0, cell]
-        write_keys(plan, symbols[1], keys)
+        sides[b] = kernels.to_play(state)
+        write_keys(plan, sides[b], symbols[1], keys)
         for i in range(len(keys)):
             if among[keys[i]] < 0:
                 among[keys[i]], found[d] = d, keys[i]
@@ -199,7 +202,7 @@ class Batches(train.Batches):
         self._states, self._policy, self._value = found.states, found.policy, found.value
         self._plan, self._maps = plan_of(shape), symmetric_maps(shape)
         self.which = len(self._maps) if params.augment else 1
-        self._among = np.full((max(shape.classes) + 1) * shape.rows, -1, np.int32)
+        self._among = np.full(2 * shape.tables, -1, np.int32)
         self._windows = (shape.cells, len(shape.lines))
         self.register_buffer("value", torch.from_numpy(found.value), persistent=False)
 
@@ -208,14 +211,14 @@ class Batches(train.Batches):
         (cells, lines), most, count = self._windows, self._policy.shape[1], len(rows)
         found, places = np.empty(count * cells * lines, np.int64), np.empty((count, cells * lines), np.int64)
         source, target = np.full((2, count, most), -1, np.int64)
-        counts, symbols = np.empty(count, np.int64), np.zeros((2, cells + 1), np.uint8)
+        (counts, sides), symbols = np.empty((2, count), np.int64), np.zeros((2, cells + 1), np.uint8)
         room, keys = np.empty(most, np.int32), np.empty(cells * lines, np.int32)
         given = self._states, self._plan, rows, which, self._maps, room, symbols, keys, self._among
-        windows = _cut(*given, found, places, source, target, counts)
+        windows = _cut(*given, found, places, sides, source, target, counts)
         most = int(counts.max(initial=1))
         legal = np.arange(most) < counts[:, None]
         steps = source[:, :most], target[:, :most], legal, self._policy[rows, :most], self._value[rows]
-        arrays = found[:windows], places.reshape(-1, lines), *map(np.ascontiguousarray, steps)
+        arrays = found[:windows], places.reshape(-1, lines), sides, *map(np.ascontiguousarray, steps)
         return Batch(*(torch.from_numpy(array).to(self.value.device) for array in arrays))
 
     def answer(self, net: Any, batch: Batch) -> train.Answer:

@@ -55,7 +55,7 @@ class AnyGame(Subject):
         return str(self.game.NAME)
 
     @property
-    def game(self) -> Any:  # type: ignore[override]
+    def game(self) -> Any:
         """The rules."""
         return load_game(self.text)
 
