@@ -20,7 +20,7 @@ def learn(
     games: int = typer.Option(200, min=2, help="Games in a round."),
     rounds: int | None = typer.Option(None, min=1, help="Most rounds, however much time is left."),
 ) -> None:
-    """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command goes on."""
+    """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command continues."""
     from pipeline_src.games.game import load_game
     from pipeline_src.parallel import Parallel
     from pipeline_src.selfplay.any_game.learn import learn as run

@@ -59,7 +59,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class Shape(NamedTuple):
-    """What a net needs to know of a game and its board."""
+    """Game and board, as far as a net knows them."""
 
     height: int
     width: int
@@ -122,7 +122,7 @@ class Shape(NamedTuple):
 
     @property
     def classes(self) -> tuple[int, ...]:
-        """Of each direction, the number of its table: directions that a symmetry exchanges have the same."""
+        """Number of each direction's table: directions that a symmetry exchanges have the same."""
         found = list(range(len(self.lines)))
         for number in self.symmetries:
             for d, line in enumerate(self.lines):
@@ -236,7 +236,7 @@ def see(state: Any, symbols_of: npt.NDArray[np.uint8], symbols: npt.NDArray[np.u
 
 
 def row_inputs(shape: Shape) -> Floats:
-    """What the perceptron sees of each row, float32 [2 * tables, I], one-hot: symbols, table and side to move."""
+    """Inputs of the perceptron for each row, float32 [2 * tables, I], one-hot: symbols, table and side to move."""
     halves, kinds = np.array(shape.halves, np.int64), shape.kinds
     number = np.arange(shape.rows)
     near, middle, far = number // len(halves) // kinds, number // len(halves) % kinds + 1, number % len(halves)

@@ -263,7 +263,7 @@ def replay(games: SelfPlayGames, game: Any) -> Replayed:
         ZugwerkError: a step is not legal; names the game and the step.
     """
     rows, start = len(games.policy), game.initial_state(games.size, games.variant)
-    states = type(start)(*(np.empty((rows, *array.shape), array.dtype) for array in start))
+    states = type(start)(*(np.zeros((rows, *array.shape), array.dtype) for array in start))  # `copy_into` reads them
     value, room = np.empty(rows, np.float32), np.empty(int(kernels.max_steps(start)), np.int32)
     under_way = stack(start, 1)
     given = games.actions, games.offsets, games.winner, games.searched_from

@@ -114,7 +114,7 @@ def test_kernel_equals_torch(name):
     np.testing.assert_allclose(priors[:, : counts.max()], answer.log_p.exp().where(batch.legal, 0.0), atol=0.02)
 
 
-def test_a_position_under_a_symmetry_has_the_same_answer_in_training():
+def test_symmetries_move_steps_and_windows_of_a_batch():
     game = load_game(GAME)
     setting = setting_of(game, None, None, 1)
     shape = AnyGame(GAME).shape(setting)
@@ -147,7 +147,7 @@ def run(folder, rounds, workers=1, setting=None):
 
 
 @pytest.mark.usefixtures("one_pair")
-def test_resumed_runs_give_the_same_bytes_with_any_workers_and_other_games_are_refused(tmp_path):
+def test_resumed_runs_give_the_same_bytes_with_any_workers(tmp_path):
     whole, said = run(tmp_path / "whole", 2)
     assert FIRST in said[-3]
     run(tmp_path / "parts", 1)
@@ -188,7 +188,7 @@ def test_a_net_file_is_read_as_it_was_written(net_file):
     assert again.read_bytes() == net_file.read_bytes()
 
 
-def test_nets_of_other_rules_and_damaged_ones_are_refused_by_name(net_file):
+def test_nets_of_other_rules_and_damaged_ones_are_named(net_file):
     with pytest.raises(ZugwerkError, match=f"{net_file}.*{RULES}.*{'1' * 16}"):
         read_grid_net(net_file, GAME, "1" * 16)
     with pytest.raises(ZugwerkError, match=f"{net_file}.*{GAME}"):
@@ -246,7 +246,7 @@ def test_verdict_names_what_is_wrong(change, words):
 
 
 @pytest.mark.slow
-def test_connect_four_learnt_for_a_minute_beats_random_and_its_first_net(tmp_path):
+def test_a_minute_of_connect_four_beats_random_and_first_net(tmp_path):
     game = load_game(GAME)
     net = learn(GAME, tmp_path, 1.0, setting_of(game, None, None, 0), ALONE, print)
     board, player = Board(GAME, game.SIZES[0]), f"net:{net},simulations=32"

@@ -1,7 +1,7 @@
-"""`learn`: rounds of self-play and training until the time is spent, with a word on how it goes.
+"""`learn`: rounds of self-play and training until the time is spent, with a verdict.
 
 Which round plays which games, and what it trains, follows from the seed alone: time only decides how many rounds there
-are. A killed run is repeated with the same command and goes on.
+are. A killed run is repeated with the same command and continues.
 """
 
 import math
@@ -54,12 +54,12 @@ def learn(
 
     Args:
         text: the game, as `load_game` takes it.
-        folder: for the net and for what goes on from it.
-        minutes: core time, with that of earlier runs in this folder.
+        folder: for the net, and for the work from which a further run continues.
+        minutes: core time, with that of earlier runs in this folder; there is one round at least.
         setting: see `setting_of`.
         parallel: how games are played side by side; it changes no net.
         say: is given lines of progress.
-        rounds: number of rounds after which it ends, if the time has not ended before.
+        rounds: number of rounds after which it ends, at least 1, if the time has not ended before.
 
     Raises:
         ZugwerkError: the folder is of another game, of other rules or of other options, or a file in it is damaged.
@@ -73,7 +73,7 @@ def learn(
     if rows:
         say(f"going on after round {len(rows)} and {spent / 60:.1f} core minutes")
     _compile(subject, board)
-    while spent < 60 * minutes and (rounds is None or len(rows) < rounds):
+    while (not rows or spent < 60 * minutes) and (rounds is None or len(rows) < rounds):
         own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel)
         row = _one_round(own)
         with written_aside(net) as aside:
@@ -101,8 +101,7 @@ def learn(
         if spent > VERDICT_S and not said:
             said = True
             say(verdict(rows))
-    if rows:
-        say(verdict(rows))
+    say(verdict(rows))
     return net
 
 
@@ -116,7 +115,7 @@ def _compile(subject: AnyGame, board: Board) -> None:
 
 
 def _rows(progress: Path, setting: AnySetting) -> list[Row]:
-    """What earlier runs did in the folder."""
+    """Rounds of earlier runs in the folder."""
     if not progress.exists():
         return []
     try:

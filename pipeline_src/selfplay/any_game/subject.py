@@ -85,7 +85,7 @@ class AnyGame(Subject):
         return net
 
     def save(self, path: Path, net: Any, setting: AnySetting) -> None:
-        """See `Subject`; the net as it plays is beside it."""
+        """See `Subject`; the file ``net`` of the same folder has the net as it plays."""
         from pipeline_src.learning.torch_state import save_torch
         from pipeline_src.selfplay.any_game.net import weights_in
 
