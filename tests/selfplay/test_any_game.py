@@ -6,8 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from pipeline_src.arena.runner import Board, play_match
+from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.game import LEARNABLE, load_game
@@ -245,10 +247,16 @@ def test_verdict_names_what_is_wrong(change, words):
     assert re.search(words, verdict([GOOD | change]))
 
 
+def test_learn_has_an_example_and_names_the_games():
+    assert "zugwerk learn connect_four" in CliRunner().invoke(app, ["learn", "--help"]).stdout
+    with pytest.raises(ZugwerkError, match=r"othelo.*connect_four"):
+        CliRunner().invoke(app, ["learn", "othelo"], catch_exceptions=False)
+
+
 @pytest.mark.slow
-def test_a_minute_of_connect_four_beats_random_and_first_net(tmp_path):
+def test_four_rounds_of_connect_four_beat_random_and_first_net(tmp_path):
     game = load_game(GAME)
-    net = learn(GAME, tmp_path, 1.0, setting_of(game, None, None, 0), ALONE, print)
+    net = learn(GAME, tmp_path, 1e6, setting_of(game, None, None, 0), ALONE, print, rounds=4)
     board, player = Board(GAME, game.SIZES[0]), f"net:{net},simulations=32"
     assert play_match(board, player, "random", 20, 2, [1], ALONE).score.low > 0.8
     first = f"net:{tmp_path / 'work' / 'first'},simulations=32"

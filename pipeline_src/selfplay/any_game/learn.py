@@ -22,6 +22,7 @@ from pipeline_src.games.kernels import rules_need
 from pipeline_src.jit import ready
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.any_game import AnyUct
+from pipeline_src.players.player import PlayerText
 from pipeline_src.search.grid_net import nothing_known, shape_of
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
@@ -35,7 +36,7 @@ Row = dict[str, Any]
 Say = Callable[[str], None]
 VERDICT_S = 120  # Core seconds after which `verdict` is said
 PAIRS, PLIES = 10, 4  # Of a match: pairs of games with the sides swapped, and random plies before them
-PLAYER = "net:{},simulations=64"
+SIMULATIONS = "64"  # Of a move of the net in matches
 FIRST, MCTS = "the first net", "MCTS with 1,000 playouts"
 SHARE = 12  # A match begins once so many times as long as the last ones took has been spent on learning
 PAUSE_S = 40  # Least core seconds between two matches
@@ -86,8 +87,8 @@ def learn(
         if len(rows) and (spent - matched > max(PAUSE_S, SHARE * cost) or last):
             began = time.process_time()
             seed = [setting.seed, streams.GATE, len(rows)]
-            for name, other in ((FIRST, PLAYER.format(work / "first")), (MCTS, "mcts:nodes=1000")):
-                found = play_match(board, PLAYER.format(net.resolve()), other, PAIRS, PLIES, seed, Parallel(workers=1))
+            for name, other in ((FIRST, _player(work / "first")), (MCTS, "mcts:nodes=1000")):
+                found = play_match(board, _player(net.resolve()), other, PAIRS, PLIES, seed, Parallel(workers=1))
                 row[name] = found.score.value
                 games = found.standing
                 say(f"  {games.wins}-{games.draws}-{games.losses} against {name}: {_elo(row[name])}")
@@ -103,6 +104,10 @@ def learn(
             say(verdict(rows))
     say(verdict(rows))
     return net
+
+
+def _player(net: Path) -> str:
+    return str(PlayerText("net", str(net), {"simulations": SIMULATIONS}))
 
 
 def _compile(subject: AnyGame, board: Board) -> None:

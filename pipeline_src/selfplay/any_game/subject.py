@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import stamp
 from pipeline_src.games.game import load_game
 from pipeline_src.project.params import Count, Params, Text
@@ -80,8 +81,11 @@ class AnyGame(Subject):
         from pipeline_src.selfplay.any_game.net import GridModel
 
         net = GridModel(self.shape(setting))
-        if model is not None:
-            net.load_state_dict(load_torch(model.read_bytes()))
+        try:
+            if model is not None:
+                net.load_state_dict(load_torch(model.read_bytes()))
+        except Exception as error:  # a damaged file makes the unpickler raise anything
+            raise ZugwerkError(f"{model}: damaged ({type(error).__name__}); learn in another folder") from None
         return net
 
     def save(self, path: Path, net: Any, setting: AnySetting) -> None:
