@@ -254,9 +254,9 @@ def test_learn_has_an_example_and_names_the_games():
 
 
 @pytest.mark.slow
-def test_four_rounds_of_connect_four_beat_random_and_first_net(tmp_path):
+def test_nine_rounds_of_connect_four_beat_random_and_first_net(tmp_path):
     game = load_game(GAME)
-    net = learn(GAME, tmp_path, 1e6, setting_of(game, None, None, 0), ALONE, print, rounds=4)
+    net = learn(GAME, tmp_path, 1e6, setting_of(game, None, None, 0), ALONE, print, rounds=9)
     board, player = Board(GAME, game.SIZES[0]), f"net:{net},simulations=32"
     assert play_match(board, player, "random", 20, 2, [1], ALONE).score.low > 0.8
     first = f"net:{tmp_path / 'work' / 'first'},simulations=32"
