@@ -27,7 +27,7 @@ from pipeline_src.arena.result import Match, Pair, Rating, Sprt, Standing, Statu
 from pipeline_src.arena.runner import Board, cross_table, group_keys, play_group, swapped_pair
 from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import decoded, write_json, written_aside
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import Game, load_game
 from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.player import PlayerText
@@ -88,7 +88,7 @@ class MatchSpec:
         Raises:
             ZugwerkError: as `level_openings` or `read_openings`.
         """
-        rules, start, seed = get_game(self.game), self.board.start(), [self.seed, 0]
+        rules, start, seed = load_game(self.game), self.board.start(), [self.seed, 0]
         if self.openings.startswith("level:"):
             drawn = level_openings(rules, start, self.pairs, read_plies(self.openings), seed)
             return [Opening("", actions) for actions in drawn]
@@ -444,7 +444,7 @@ class Tournament(Params):
 
     def spec(self) -> MatchSpec:
         """Return board, clock and openings as the specification of a match."""
-        size = max(get_game(self.game).initial_state().board.shape) if self.size is None else self.size
+        size = max(load_game(self.game).initial_state().board.shape) if self.size is None else self.size
         clock = None if self.clock is None else (self.clock[0], self.clock[1])
         a, b = self.names[:2]
         limits = clock, self.margin, self.cpu_time

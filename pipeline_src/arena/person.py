@@ -9,7 +9,8 @@ import numpy as np
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import Game
+from pipeline_src.games.game import load_game as rules_of
 from pipeline_src.players.player import Player, Position, Thought
 from pipeline_src.records.psq import read_psq, write_psq
 from pipeline_src.records.record import GameRecord, read_records, write_records
@@ -29,7 +30,7 @@ class PersonGame:
     actions: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.rules: Game = get_game(self.game)
+        self.rules: Game = rules_of(self.game)
         self.start: Any = Board(self.game, self.size, self.variant).start()
         self._states = [self.start]
         given, self.actions = self.actions, []
@@ -169,7 +170,7 @@ def game_text(record: GameRecord) -> str:
 
     The tag ``Forfeit`` has the reason of a forfeit.
     """
-    rules, result = get_game(record.game), RESULTS[record.winner]
+    rules, result = rules_of(record.game), RESULTS[record.winner]
     tags = {
         "Game": record.game,
         "Round": str(record.gid),

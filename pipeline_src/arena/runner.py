@@ -22,7 +22,7 @@ from pipeline_src.arena.journal import Journal, each_kept
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.result import Match, Standing
 from pipeline_src.files import stamp
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import load_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.packaged import FILE
 from pipeline_src.players.player import Player, PlayerError, PlayerText
@@ -103,7 +103,7 @@ class Board:
         Raises:
             ZugwerkError: the game has no such size or variant.
         """
-        rules = get_game(self.game)
+        rules = load_game(self.game)
         if fen:
             return rules.from_fen(fen)
         return rules.initial_state(self.size) if self.variant is None else rules.initial_state(self.size, self.variant)
@@ -145,7 +145,7 @@ class Board:
         if self.control is not None:
             limits = [movetime(text, one) for text, one in zip(texts, seats, strict=True)]
             clock = GameClock(self.control, limits, [one.first_ms for one in seats])
-        return OpenGame(get_game(self.game), start, fixture, seats, clock)
+        return OpenGame(load_game(self.game), start, fixture, seats, clock)
 
     def _player(self, text: str, seat: int = 0) -> Player:
         one = player(self.game, text, seat)
@@ -155,7 +155,7 @@ class Board:
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
         """Return the record of a game. A forfeit is the ``event`` if none is given; an unnamed start is the variant."""
         fixture = played.fixture
-        variant = fixture.start or self.variant or get_game(self.game).VARIANTS[0]
+        variant = fixture.start or self.variant or load_game(self.game).VARIANTS[0]
         height, width = self.start(fixture.start).board.shape
         event = played.forfeit if event is None else event
         made = GameRecord(self.game, gid, "engine", variant, height, width, played.actions, played.winner)
@@ -237,7 +237,7 @@ def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, 
 
     Player A has the first side in the first game of a pair. The match depends on the seed and on nothing else.
     """
-    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
+    openings = random_openings(load_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
     return [
         game
         for number, opening in enumerate(openings)

@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__, processes
-from pipeline_src.cli import games, go, matches, person, project
+from pipeline_src.cli import games, go, learn, matches, person, project
 from pipeline_src.errors import end_on_interrupt, run_main
 from pipeline_src.games.game import GAMES
 
@@ -25,6 +25,7 @@ for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
 app.command("match", epilog=matches.MATCH_EXAMPLE)(matches.match)
 app.command("tournament", epilog=matches.TOURNAMENT_EXAMPLE)(matches.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
+app.command("learn", epilog=learn.EXAMPLE)(learn.learn)
 app.command("levels")(matches.levels)
 app.command("players")(matches.players)
 app.command("export")(project.export)

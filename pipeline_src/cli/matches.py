@@ -10,7 +10,7 @@ import typer
 from pipeline_src import processes
 from pipeline_src.cli.tables import print_table
 from pipeline_src.errors import ZugwerkError, line_of
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import load_game
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,7 +74,7 @@ def match(
     from pipeline_src.players.player import PlayerText
     from pipeline_src.project.params import build
 
-    rules = get_game(game)
+    rules = load_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
     given = [f"--{name}" for name, value in limits.items() if value is not None]
     for name, value in limits.items():

@@ -14,7 +14,7 @@ import typer
 
 from pipeline_src.cli.tables import board_text, value_text
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.games.game import GAMES, LEARNABLE, load_game
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +32,9 @@ LONGEST = 1 << 12
 
 
 def play(
-    game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
+    game: str = typer.Argument(..., help="amazons, gomoku, another game with players, or a file of rules, my_game.py."),
     against: str | None = typer.Option(
-        None, help="Opponent: any player of the game, e.g. zero:MODEL.  [default: alphabeta:movetime=1000]"
+        None, help="Opponent: any player, e.g. zero:MODEL, or a learnt net's file.  [default: alphabeta:movetime=1000]"
     ),
     level: int | None = typer.Option(None, min=1, help="Opponent of measured strength; `zugwerk levels` lists them."),
     side: str = typer.Option("first", help="Your side: first, second or random."),
@@ -49,14 +49,20 @@ def play(
     """Play a game against a player in the terminal; `help` in the game lists the commands."""
     import numpy as np
 
-    from pipeline_src.arena.person import PersonGame, check_suffix, load_game
+    from pipeline_src.arena.person import PersonGame, check_suffix
+    from pipeline_src.arena.person import load_game as load_saved
+    from pipeline_src.players.player import PlayerText
     from pipeline_src.players.registry import make_player, players_of
 
-    if game not in GAMES or not players_of(game):
-        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(filter(players_of, GAMES))}")
+    in_one_file = game in LEARNABLE or game.endswith(".py")
+    if not in_one_file and (game not in GAMES or not players_of(game)):
+        names = ", ".join((*filter(players_of, GAMES), *LEARNABLE))
+        raise ZugwerkError(f"no game {game!r} to play; there are: {names}; a game of your own is a path ending in .py")
     if level is not None and against is not None:
         raise ZugwerkError("--level and --against both name the opponent; leave one of them out")
-    against = against or ("alphabeta:movetime=1000" if level is None else f"level:{level}")
+    if in_one_file and against is not None and Path(against).is_file():
+        against = str(PlayerText("net", against, {}))
+    against = against or (("mcts" if in_one_file else "alphabeta:movetime=1000") if level is None else f"level:{level}")
     rng = np.random.default_rng(seed)
     if side not in (*SIDES, "random"):
         raise ZugwerkError(f"side {side!r}: expected first, second or random")
@@ -73,7 +79,7 @@ def play(
         elif size is not None:
             raise ZugwerkError("a saved game contains its size; remove --size")
         else:
-            one = load_game(game, load, against, variant)
+            one = load_saved(game, load, against, variant)
         _check_board(player, one.start)
         Table(one, player, rng, save, load).sit()
     finally:
@@ -84,8 +90,9 @@ def _board(game: str, player: "Player", size: int | None, variant: str | None) -
     """The game's standard board or one of that size; where the player has none, the largest that it has."""
     from pipeline_src.players.player import OneBoard
 
-    rules = get_game(game)
-    side = max(rules.initial_state().board.shape) if size is None else size
+    rules = load_game(game)
+    largest = max(rules.initial_state().board.shape) if game in GAMES else rules.SIZES[0]
+    side = largest if size is None else size
     standard = OneBoard(side, side, rules.VARIANTS[0])
     boards = [board for board in player.boards if variant in (None, board.variant)]
     fitting = [board for board in boards if board.height == side]
@@ -301,7 +308,7 @@ class Table:
         self.console.print("not saved; the moves: " + " ".join(game.moves()), markup=False)
 
     def _new_name(self) -> Path:
-        stem, number = f"{self.game.game}-{datetime.now():%Y%m%d-%H%M%S}", 1
+        stem, number = f"{Path(self.game.game).stem}-{datetime.now():%Y%m%d-%H%M%S}", 1
         path = Path(stem + self.suffixes[0])
         while path.exists():
             number += 1

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pipeline_src.games.game import GAMES, load_game
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -63,6 +65,10 @@ def board_text(game: str, state: Any, before: Any) -> "Text":
 
     height, width = state.board.shape
     signs, top_down = (_AMAZONS, False) if game == "amazons" else (_STONES, True)  # row 0 is the top, or rank 1
+    if game not in GAMES:  # in one file
+        colours = {".": PALE} | dict.fromkeys("xXY", "bold cyan") | dict.fromkeys("oOQ", "bold yellow")
+        rules: Any = load_game(game)
+        signs = {code: (sign, colours.get(sign, "red")) for code, sign in enumerate(rules.LETTERS)}
     rows = range(height) if top_down else range(height - 1, -1, -1)
     letters = "   " + "".join(f" {chr(ord('a') + column)} " for column in range(width))
     text = Text(letters.rstrip() + "\n", no_wrap=True)

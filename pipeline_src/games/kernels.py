@@ -111,6 +111,18 @@ def max_steps(state: Any) -> int:
     raise _unknown(state)
 
 
+@singledispatch
+def squares(state: Any, action: int) -> tuple[int, int]:
+    """Return the cells that a step names, (source, target) as y * W + x on a board [H, W]; -1 for none."""
+    raise _unknown(state)
+
+
+@njit(cache=True)
+def _own_cell(state: Any, action: int) -> tuple[int, int]:
+    """A step is the number of its cell, and the next number is a pass."""
+    return -1, action if action < state.board.size else -1
+
+
 @njit(cache=True)
 def _side(state: Any) -> int:
     return int(state.turn[0])
@@ -121,7 +133,7 @@ def _hash(state: Any) -> Any:
     return state.hash[0]
 
 
-_BY_ENTRY = {"to_play": _side, "position_hash": _hash}
+_BY_ENTRY = {"to_play": _side, "position_hash": _hash, "squares": _own_cell}
 _AS_ACTIONS = {
     "count_actions": "write_actions",
     "max_steps": "max_actions",
@@ -134,11 +146,12 @@ def implement_game(state_type: type, **own: Callable[..., Any]) -> None:
     """Register a game's kernels by the names of the functions above.
 
     A game needs `copy_into`, `outcome`, `max_actions`, `write_actions`, `is_legal`, `play` and `take_back`. The others
-    have defaults: `to_play` is ``state.turn[0]``, `position_hash` is ``state.hash[0]``, and steps are actions.
+    have defaults: `to_play` is ``state.turn[0]``, `position_hash` is ``state.hash[0]``, steps are actions, and a step
+    is the number of its cell (`squares`).
     """
     generics: tuple[Any, ...] = (
         *(copy_into, to_play, position_hash, outcome, max_actions, max_steps, write_actions, count_actions),
-        *(is_legal, play, take_back, write_steps, play_step),
+        *(is_legal, play, take_back, write_steps, play_step, squares),
     )
     for generic in generics:
         name = generic.__name__

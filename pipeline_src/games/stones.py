@@ -10,10 +10,11 @@ from pipeline_src.errors import ZugwerkError
 STONES = ".xo"
 
 
-def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
+def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str, stones: str = STONES) -> str:
     """Return the lines of a board int8 [H, W], top rank first: 1 is ``x``, 2 is ``o``, point ``last`` is in brackets.
 
-    ``last`` may be a number that is no point of the board; ``files`` are the letters of the columns.
+    ``last`` may be a number that is no point of the board; ``files`` are the letters of the columns, ``stones`` those
+    of the codes.
     """
     height, width = board.shape
     letters = ("   " + "".join(f" {file} " for file in files[:width])).rstrip()
@@ -21,7 +22,7 @@ def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
     for row, points in enumerate(board):
         text = f"{height - row:2} "
         for column, code in enumerate(points):
-            stone = STONES[code]
+            stone = stones[code]
             text += f"[{stone}]" if row * width + column == last else f" {stone} "
         lines.append(f"{text.rstrip():{3 + 3 * width}} {height - row}")
     return "\n".join([*lines, letters])

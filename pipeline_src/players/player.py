@@ -341,7 +341,8 @@ class RefusalError(PlayerError):
     """
 
 
-RATES = ("zero", "mcts", "puct", "nets")  # Players with values from -1 to 1, mean results; those of others are points
+RATES = ("zero", "mcts", "puct", "nets", "net")
+"""Players with values from -1 to 1, mean results; those of others are points."""
 
 
 def by_results(text: str) -> bool:

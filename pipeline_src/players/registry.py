@@ -2,9 +2,10 @@
 
 ``PLAYERS`` of this package and of each system maps games to names to makers. A maker is a text ``module:name`` of a
 function or class that takes the player's options, so that a player imports only what it needs, and a search player does
-not import torch. A game that is not listed here has its makers by name in ``PLAYERS`` of the module ``players.<game>``.
-A name may have an option after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the
-first one whose option is in the player's text is used.
+not import torch. Games in one file share those of `players.any_game`. Another game that is not listed here has its
+makers by name in ``PLAYERS`` of the module ``players.<game>``. A name may have an option after a colon,
+``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``. Of such makers, the first one whose option is in the player's
+text is used.
 """
 
 import importlib
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 from pydantic.fields import FieldInfo
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.games.game import GAMES, get_game, load_game
 from pipeline_src.players import ENGINES, PLAYERS
 from pipeline_src.players.player import Options, Player, PlayerText, option_names, read_options
 from pipeline_src.project.params import sentence, type_words
@@ -37,6 +38,8 @@ def makers_of(game: str) -> dict[str, str]:
     found = dict[str, str]()
     if game in PLAYERS:
         found |= PLAYERS[game]
+    elif game not in GAMES:  # in one file
+        found |= importlib.import_module(f"{__package__}.any_game").PLAYERS
     elif importlib.util.find_spec(f"pipeline_src.players.{game}") is not None:
         found |= importlib.import_module(f"pipeline_src.players.{game}").PLAYERS
     for system in _systems():
@@ -101,7 +104,7 @@ def make_player(game: str, text: str) -> Player:
     from pipeline_src.jit import ready  # imports numba
 
     player = build_player(game, text)
-    ready(player.needs(get_game(game).initial_state()))  # before any clock runs
+    ready(player.needs(load_game(game).initial_state()))  # before any clock runs
     return player
 
 

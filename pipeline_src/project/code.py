@@ -180,6 +180,14 @@ class Code:
             raise ZugwerkError(f"{path}: no source file of {' or '.join(PACKAGES)}")
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
+    def add(self, module: str, source: Source) -> None:
+        """Count a module from elsewhere as first-party. Its name has to belong to its code alone."""
+        self._sources[module] = source
+
+    def source(self, module: str) -> Source:
+        """Return the source of a first-party module's own file. Raises ZugwerkError: there is no such module."""
+        return self._source(module)
+
     def imports(self, module: str) -> frozenset[str]:
         """First-party modules that a module imports directly, with the packages around them and around itself."""
         if module not in self._imports:

@@ -22,7 +22,7 @@ class Kind(NamedTuple):
     format: str
     version: int
     reads: str  # The version that this program reads, in words
-    rules: tuple[str, int]  # Name of the game, and version of its rules
+    rules: tuple[str, int | str]  # Name of the game, and version or digest of its rules
     again: str  # How such a file is made
 
 

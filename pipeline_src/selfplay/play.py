@@ -54,6 +54,7 @@ def play_round(own: Round) -> None:
         [one["policies"] for one in played],
         generation=own.count,
         searched_from=[int(one["opening"]) for one in played],
+        size=own.size,
     )
     write_window(own.new, new, subject.game)
     old = open_window(before.window, subject.game) if before else None

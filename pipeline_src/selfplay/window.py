@@ -105,6 +105,7 @@ def make_games(
     *,
     generation: int,
     searched_from: Sequence[int] | int = 0,
+    size: int | None = None,
 ) -> SelfPlayGames:
     """Games of one generation from one list a game.
 
@@ -117,6 +118,7 @@ def make_games(
             on; kept as float16.
         generation: that played them.
         searched_from: of each game or of all, how many steps its opening has.
+        size: of the board, as the game's `initial_state` takes it; None is its side.
 
     Raises:
         ZugwerkError: the lists do not fit each other.
@@ -126,7 +128,7 @@ def make_games(
     lengths = np.array([len(game) for game in actions], np.int64)
     rows = [np.asarray(policy, np.float16).reshape(-1, width) for policy in policies]
     games = SelfPlayGames(
-        start.board.shape[0],
+        size or start.board.shape[0],
         variant,
         np.concatenate([np.empty(0, np.int16), *(np.asarray(game, np.int16) for game in actions)]),
         np.concatenate(([0], np.cumsum(lengths))),
@@ -261,7 +263,7 @@ def replay(games: SelfPlayGames, game: Any) -> Replayed:
         ZugwerkError: a step is not legal; names the game and the step.
     """
     rows, start = len(games.policy), game.initial_state(games.size, games.variant)
-    states = type(start)(*(np.empty((rows, *array.shape), array.dtype) for array in start))
+    states = type(start)(*(np.zeros((rows, *array.shape), array.dtype) for array in start))  # `copy_into` reads them
     value, room = np.empty(rows, np.float32), np.empty(int(kernels.max_steps(start)), np.int32)
     under_way = stack(start, 1)
     given = games.actions, games.offsets, games.winner, games.searched_from

@@ -42,6 +42,7 @@ from pipeline_src.search.lanes import (
     sum_positive,
     total,
 )
+from pipeline_src.search.layers import aligned, layer, soften
 from pipeline_src.search.mcts.puct import evaluate
 from pipeline_src.search.tables import Kind, read_net, write_net
 
@@ -55,7 +56,6 @@ LARGEST = 6.39  # Bound of a row's features: five rows fit 16 bits
 SHARE = 1.0 / MAX_SIDE**2
 ACROSS = 2 * MAX_SIDE - 1
 PLACED = ACROSS**2  # Ways that one square can lie from another, by rows and then columns
-LINE = 64  # Bytes of a cache line
 STEPS = ("move", "arrow")
 At: Any = np.uint64
 
@@ -154,7 +154,7 @@ def make_ray_net(made: RayTable, state: AmazonsState, settles: bool = False) -> 
                 f"layer {name} of a net of rays has {count} finite weights, not {np.isfinite(weights).sum()} "
                 f"of {weights.size}; other weights are another version's, or the training has diverged"
             )
-    layers = {name: _aligned(made.heads[name].astype(np.float32)) for name in WEIGHTS}
+    layers = {name: aligned(made.heads[name].astype(np.float32)) for name in WEIGHTS}
     moves, arrows = (
         StepWeights(*(layers.pop(f"{step}_{part}") for part in StepWeights._fields)) for step in STEPS
     )  # fmt: skip
@@ -162,18 +162,18 @@ def make_ray_net(made: RayTable, state: AmazonsState, settles: bool = False) -> 
     down, right = np.divmod(np.arange(height * width, dtype=np.int32), np.int32(width))
 
     def room(count: int) -> Floats:
-        return _aligned(np.zeros(count, np.float32))  # type: ignore[no-any-return]
+        return aligned(np.zeros(count, np.float32))  # type: ignore[no-any-return]
 
     return RayNet(
-        table=_aligned(made.table.ravel()),
+        table=aligned(made.table.ravel()),
         **layers,
         move=moves,
         arrow=arrows,
         place=STRIDE * (down + 1) + right + 1,
         spot=ACROSS * down + right,
-        kinds=_aligned(np.zeros(PLACES, np.uint8)),
-        opens=_aligned(np.zeros(PLACES, np.uint8)),
-        keys=_aligned(np.zeros(KEYS * PLACES, np.uint16)),
+        kinds=aligned(np.zeros(PLACES, np.uint8)),
+        opens=aligned(np.zeros(PLACES, np.uint8)),
+        keys=aligned(np.zeros(KEYS * PLACES, np.uint16)),
         live=np.zeros(height * width + 2, np.int32),
         features=room(PLACES * CHANNELS),
         mixed=room(PLACES * MIXED),
@@ -190,14 +190,6 @@ def make_ray_net(made: RayTable, state: AmazonsState, settles: bool = False) -> 
         endgame=endgame_scratch(state.amazons.shape[-1]),
         evaluated=np.zeros(1, np.int64),
     )
-
-
-def _aligned(array: npt.NDArray[Any]) -> Any:
-    """A copy that begins with a cache line: a row that lies in two of them takes twice as long."""
-    memory = np.empty(array.nbytes + LINE, np.uint8)
-    copy = memory[-memory.ctypes.data % LINE :][: array.nbytes].view(array.dtype)
-    copy[:] = array
-    return copy
 
 
 FORMAT, VERSION = "zugwerk net of rays", 1
@@ -352,21 +344,6 @@ def _pool(features: Floats, spreads: Floats, arounds: Floats, live: Ints, n: int
 
 
 @njit(cache=True)
-def _layer(inputs: Floats, weights: Floats, outputs: Floats, least: float) -> None:
-    """Write the outputs of a layer, by bias and weights, or ``least`` where they are below it."""
-    zero, floor, many = splat(0.0), splat(least), outputs.size
-    for o in range(0, many, COUNT):
-        a, b, c, d = load(weights, o), zero, zero, zero
-        for i in range(0, inputs.size, 4):
-            at = (1 + i) * many + o
-            a = multiply_add(splat(inputs[At(i)]), load(weights, at), a)
-            b = multiply_add(splat(inputs[At(i + 1)]), load(weights, at + many), b)
-            c = multiply_add(splat(inputs[At(i + 2)]), load(weights, at + 2 * many), c)
-            d = multiply_add(splat(inputs[At(i + 3)]), load(weights, at + 3 * many), d)
-        store(outputs, o, larger(add(add(a, b), add(c, d)), floor))
-
-
-@njit(cache=True)
 def _begin(
     mixed: Floats, arounds: Floats, p: int, wanted: Floats, start: Floats, end: Floats, vector: Floats, ends: Floats
 ) -> float:
@@ -391,35 +368,6 @@ def _begin(
     return float(total(multiply_add(near, load(wanted, VECTOR + READ + MIXED), a)))
 
 
-LOG2_E = np.float32(np.log2(np.e))
-_F = np.float32
-_nodes = (np.cos(np.pi * (np.arange(64) + 0.5) / 64) - 1) / 2
-EXP2 = tuple(_F(c) for c in np.polyfit(_nodes, np.exp2(_nodes), 6))  # 2^x for x in -1..0, within 1e-7
-LOWEST = _F(-126)
-
-
-@njit(cache=True)
-def _soften(logits: Floats, count: int, priors: Floats) -> None:
-    """Write the softmax of ``count`` logits, in loops that become vector code: a sixth of the time of `math.exp`."""
-    top, bits, weights = logits[0], priors.view(np.int32), 0.0
-    for i in range(count):
-        top = max(top, logits[At(i)])
-    for i in range(count):
-        x = max((logits[At(i)] - top) * LOG2_E, LOWEST)
-        whole = np.int32(x)
-        f = x - _F(whole)
-        p = (((((EXP2[0] * f + EXP2[1]) * f + EXP2[2]) * f + EXP2[3]) * f + EXP2[4]) * f + EXP2[5]) * f + EXP2[6]
-        bits[At(i)] = (whole + np.int32(127)) << np.int32(23)
-        logits[At(i)] = p
-    for i in range(count):
-        priors[At(i)] *= logits[At(i)]
-    for i in range(count):
-        weights += priors[At(i)]
-    share = _F(1.0 / weights)
-    for i in range(count):
-        priors[At(i)] *= share
-
-
 @njit(cache=True, forceinline=True)
 def read_board(net: RayNet, state: AmazonsState) -> int:
     """Write the outputs of the squares and the hidden units of a position; return the number of live squares."""
@@ -439,8 +387,8 @@ def read_board(net: RayNet, state: AmazonsState) -> int:
         _mix(features, net.spreads, net.mix, live[At(i)], live[At(i + 1)], live[At(i + 2)], mixed)
     _convolve(mixed, MIXED, net.around, live, n, net.arounds)
     _pool(features, net.spreads, net.arounds, live, n, net.pooled)
-    _layer(net.pooled, net.hidden, net.units, 0.0)
-    _layer(net.units, net.deeper, net.deep, 0.0)
+    layer(net.pooled, net.hidden, net.units, 0.0)
+    layer(net.units, net.deeper, net.deep, 0.0)
     return n
 
 
@@ -448,7 +396,7 @@ def read_board(net: RayNet, state: AmazonsState) -> int:
 def _write_logits(net: RayNet, weights: StepWeights, squares: int, shooter: int, steps: Ints, count: int) -> None:
     """Write the logits of steps from the outputs of `read_board`."""
     mixed, arounds, ends, placed, zero = net.mixed, net.arounds, net.ends, weights.placed, splat(0.0)
-    _layer(net.deep, weights.read, net.wanted, -np.inf)
+    layer(net.deep, weights.read, net.wanted, -np.inf)
     first, spot, own = -squares - 1, 0, 0.0
     for i in range(count):
         to = int(steps[At(i)]) - first
@@ -463,7 +411,7 @@ def _write_logits(net: RayNet, weights: StepWeights, squares: int, shooter: int,
         p = net.place[At(to)]
         x = multiply_add(load(mixed, p * MIXED), load(ends, 0), zero)
         x = multiply_add(load(arounds, p * MIXED), load(ends, MIXED), x)
-        net.logits[At(i)] = total(x) + placed[At(net.spot[At(to)] - spot)] + _F(own)
+        net.logits[At(i)] = total(x) + placed[At(net.spot[At(to)] - spot)] + np.float32(own)
 
 
 @njit(cache=True, forceinline=True)
@@ -492,7 +440,7 @@ def evaluate_position(net: RayNet, state: AmazonsState, steps: Ints, count: int,
         _write_logits(net, net.move, squares, shooter, steps, count)
     else:
         _write_logits(net, net.arrow, squares, shooter, steps, count)
-    _soften(net.logits, count, priors)
+    soften(net.logits, count, priors)
     if known != 0.0:
         return known
     logit = splat(0.0)

@@ -1,0 +1,35 @@
+"""``zugwerk learn``: a net for any game, from its rules alone."""
+
+import os
+from pathlib import Path
+
+import typer
+
+EXAMPLE = "Example: zugwerk learn connect_four --minutes 10, then zugwerk play connect_four --against connect_four/net"
+
+
+def learn(
+    game: str = typer.Argument(..., help="Name of a packaged game, or a file of rules, my_game.py."),
+    minutes: float = typer.Option(10.0, min=0.0, help="Core minutes to learn, with those of earlier runs."),
+    out: Path | None = typer.Option(None, help="Folder of the net.  [default: the name of the game]"),
+    size: int | None = typer.Option(None, help="Size of the board.  [default: the game's first]"),
+    variant: str | None = typer.Option(None, help="Variant of the game.  [default: the game's first]"),
+    seed: int = typer.Option(0, min=0, help="Seed: the same one gives the same net for as many rounds."),
+    workers: int | None = typer.Option(None, min=1, help="Processes that play games.  [default: the cores]"),
+    simulations: int = typer.Option(48, min=2, help="Simulations of a move in self-play."),
+    games: int = typer.Option(200, min=2, help="Games in a round."),
+    rounds: int | None = typer.Option(None, min=1, help="Most rounds, however much time is left."),
+) -> None:
+    """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command continues."""
+    from pipeline_src.games.game import load_game
+    from pipeline_src.parallel import Parallel
+    from pipeline_src.selfplay.any_game.learn import learn as run
+    from pipeline_src.selfplay.any_game.subject import setting_of
+
+    rules = load_game(game)
+    setting = setting_of(rules, size, variant, seed, simulations=simulations, games=games)
+    folder = out or Path(rules.NAME)
+    folder.mkdir(parents=True, exist_ok=True)
+    parallel = Parallel(workers=workers or len(os.sched_getaffinity(0)))
+    net = run(game, folder, minutes, setting, parallel, typer.echo, rounds)
+    typer.echo(f"play it: zugwerk play {game} --against {net}")

@@ -1,0 +1,187 @@
+"""What a game in one file need not define: text of positions and moves, drawing, and facts for learning.
+
+The defaults fit pieces on the cells of a board. The text of a move is its cell, ``d4``, two cells, ``d2-d3``, or
+``pass``, as `kernels.squares` says, and is read as the numbers y * W + x, from * H * W + to, and H * W: a game that
+numbers its actions otherwise defines ``format_move`` and ``parse_move`` itself.
+
+Position text: the ranks of the board from the top down, then the entries of each further array of the state with commas
+between them, the hash in hexadecimal digits. So it holds all that the state holds.
+"""
+
+from functools import cache, partial
+from itertools import product
+from string import ascii_lowercase
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels, rules
+from pipeline_src.games.stones import MoveTextError, bad, parse_point, read_ranks, stone_diagram, write_ranks
+from pipeline_src.project.code import this_code
+
+FACTS: dict[str, Any] = {
+    "VERSION": 1,
+    "VARIANTS": ("standard",),
+    "OWNERS": (0, 1),
+    "SYMMETRIES": "square",
+    "LINES": ((0, 1), (1, 0), (1, 1), (1, -1)),
+}
+"""Defaults. ``OWNERS``: whose the pieces of codes 1, 2, ... are: 0 first's, 1 second's, -1 nobody's. ``LINES``: (rows,
+columns) from a cell to the next one of each window that a net looks through."""
+SYMMETRIES = ("square", "mirror", "turn", "none")
+"""Maps of the board that leave the rules alone: all that keep its shape, left to right, by 180 degrees, none."""
+PASS = "pass"  # noqa: S105 - a word of moves
+MOST_CODES, MOST_SIDE = 5, len(ascii_lowercase)
+_RULES = ("divide", "is_legal", "legal_actions", "perft", "play", "to_play", "winner")
+_NEEDED = ("copy_into", "outcome", "max_actions", "write_actions", "is_legal", "play", "take_back")
+
+
+@cache
+def completed(game: ModuleType) -> ModuleType:
+    """Give a game's module what it does not define. Its ``initial_state`` then refuses unknown sizes and variants.
+
+    Raises:
+        ZugwerkError: the module lacks what has no default, or says what no game can be; the message names its file.
+    """
+    own, file = vars(game), str(game.__file__)
+    if lacking := [name for name in ("SIZES", "initial_state") if name not in own]:
+        raise ZugwerkError(f"{file}: no {' and no '.join(lacking)}")
+    facts = FACTS | {name: own[name] for name in FACTS if name in own}
+    sizes, variants, owners, lines = own["SIZES"], facts["VARIANTS"], facts["OWNERS"], facts["LINES"]
+    wanted = {
+        "SIZES": isinstance(sizes, tuple) and len(sizes) > 0 and all(isinstance(size, int) for size in sizes),
+        "VARIANTS": isinstance(variants, tuple) and len(variants) > 0,
+        "OWNERS": isinstance(owners, tuple) and len(owners) < MOST_CODES and {0, 1} <= {*owners} <= {-1, 0, 1},
+        "SYMMETRIES": facts["SYMMETRIES"] in SYMMETRIES,
+        "LINES": isinstance(lines, tuple) and len(lines) > 0 and all(len(step) == 2 for step in lines),
+    }
+    for name, fits in wanted.items():
+        if not fits:
+            raise ZugwerkError(f"{file}: {name} cannot be {own[name]!r}; see docs/how-to/add-a-game.md")
+    begin = own["initial_state"]
+    parameters = begin.__code__.co_argcount
+
+    def initial_state(size: int = sizes[0], variant: str = variants[0]) -> Any:
+        if size not in sizes or variant not in variants:
+            known = f"sizes {', '.join(map(str, sizes))}; variants {', '.join(variants)}"
+            raise ZugwerkError(f"no {own['NAME']} of size {size}, {variant!r}; there are {known}")
+        return begin(*(size, variant)[:parameters])
+
+    own.update(facts, initial_state=initial_state)
+    own.setdefault("NAME", game.__name__.rpartition(".")[2])
+    pieces = {0: iter("xXY"), 1: iter("oOQ"), -1: iter("#+")}
+    own.setdefault("LETTERS", "." + "".join(next(pieces[owner]) for owner in owners))
+    if "DIGEST" not in own:
+        own["DIGEST"] = this_code().source(game.__name__).digest[:16]
+    _check(file, initial_state())
+    for name in _RULES:
+        own.setdefault(name, getattr(rules, name))
+    own.setdefault("parse_move", parse_move)
+    for function in (to_fen, from_fen, format_move, diagram):
+        own.setdefault(function.__name__, partial(function, game))
+    return game
+
+
+def _check(file: str, state: Any) -> None:
+    """Whether a state has the arrays and kernels that searches need."""
+    fields = getattr(state, "_asdict", dict)()
+    for name, kind, shape in (("board", np.int8, "[H, W]"), ("turn", np.int16, "[N]"), ("hash", np.uint64, "[1]")):
+        array = fields.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1 + (name == "board"):
+            raise ZugwerkError(f"{file}: the state is no NamedTuple with {name}, {np.dtype(kind)} {shape}")
+    for name, array in fields.items():
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iub":
+            raise ZugwerkError(f"{file}: {name} of the state is an array of integers, not {type(array).__name__}")
+    if max(state.board.shape) > MOST_SIDE:
+        raise ZugwerkError(f"{file}: a board of {state.board.shape}; sides go to {MOST_SIDE}")
+    lacking = [name for name in _NEEDED if type(state) not in getattr(kernels, name).registry]
+    if lacking:
+        kind = type(state).__name__
+        raise ZugwerkError(f"{file}: no kernels {', '.join(lacking)}; name them in kernels.implement_game({kind}, ...)")
+
+
+def to_fen(game: Any, state: Any) -> str:
+    """Return the position text of a state; see the module's head."""
+    rest = [
+        ",".join(f"{entry:x}" if array.dtype == np.uint64 else str(int(entry)) for entry in array.flat)
+        for name, array in state._asdict().items()
+        if name != "board"
+    ]
+    return " ".join([write_ranks(state.board, game.LETTERS), *rest])
+
+
+def from_fen(game: Any, fen: str) -> Any:
+    """Read a position text: one that `to_fen` wrote. What no position has is not noticed everywhere.
+
+    Raises:
+        FenError: a letter, number of entries or size that the game does not have.
+    """
+    fields = fen.split()
+    if not fields:
+        raise bad(fen, "expected the ranks of a board")
+    board = read_ranks(fields[0], fen, 1, MOST_SIDE, "cells", game.LETTERS)
+    starts = (game.initial_state(size, variant) for size, variant in product(game.SIZES, game.VARIANTS))
+    state = next((start for start in starts if start.board.shape == board.shape), None)
+    if state is None:
+        raise bad(fen, f"{game.NAME} has no board {board.shape[0]}x{board.shape[1]}")
+    rest = {name: array for name, array in state._asdict().items() if name != "board"}
+    if len(fields) != 1 + len(rest):
+        raise bad(fen, f"expected the board, then {', '.join(rest)}")
+    for text, (name, array) in zip(fields[1:], rest.items(), strict=True):
+        try:
+            array.flat = _entries(text, array)
+        except (ValueError, OverflowError):
+            raise bad(fen, f"{name} is {array.size} numbers with commas between them, {array.dtype}") from None
+    if state.turn[0] not in (0, 1):
+        raise bad(fen, f"side {state.turn[0]} to move, neither 0 nor 1")
+    state.board[:] = board
+    return state
+
+
+def _entries(text: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    entries = [int(entry, 16 if array.dtype == np.uint64 else 10) for entry in text.split(",")]
+    if len(entries) != array.size:
+        raise ValueError(text)
+    return np.array(entries, array.dtype)
+
+
+def format_move(game: Any, action: int, height: int, width: int) -> str:
+    """Return the text of an action."""
+    source, target = map(int, kernels.squares(_start(game, height, width), action))
+    return "-".join(cell_text(cell, height, width) for cell in (source, target) if cell >= 0) or PASS
+
+
+@cache
+def _start(game: Any, height: int, width: int) -> Any:
+    for size, variant in product(game.SIZES, game.VARIANTS):
+        if (start := game.initial_state(size, variant)).board.shape == (height, width):
+            return start
+    raise ZugwerkError(f"{game.NAME} has no board {height}x{width}")
+
+
+def cell_text(cell: int, height: int, width: int) -> str:
+    """Return file and rank of y * W + x, e.g. ``d4``; rank 1 is at the bottom."""
+    return f"{ascii_lowercase[cell % width]}{height - cell // width}"
+
+
+def parse_move(text: str, height: int, width: int) -> int:
+    """Return the action of a text, in upper or lower case.
+
+    Raises:
+        MoveTextError: neither a cell, nor two with a hyphen between them, nor ``pass``; or not on the board.
+    """
+    if text.strip().lower() == PASS:
+        return height * width
+    points = text.split("-")
+    if len(points) > 2:
+        raise MoveTextError(f"not a move: {text!r}; expected e.g. d4, d2-d3 or {PASS}")
+    cells = [parse_point(point, height, width, ascii_lowercase, f"e.g. d4, d2-d3 or {PASS}") for point in points]
+    return cells[0] if len(cells) == 1 else cells[0] * height * width + cells[1]
+
+
+def diagram(game: Any, state: Any) -> str:
+    """Return the lines of a board, top rank first, with the game's letters."""
+    return stone_diagram(state.board, -1, ascii_lowercase, game.LETTERS)
