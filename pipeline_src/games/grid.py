@@ -5,7 +5,7 @@ The defaults fit pieces on the cells of a board. The text of a move is its cell,
 numbers its actions otherwise defines ``format_move`` and ``parse_move`` itself.
 
 Position text: the ranks of the board from the top down, then the entries of each further array of the state with commas
-between them, the hash in hexadecimal digits. So it holds all that the state holds.
+between them, without zeros at the end, the hash in hexadecimal digits. So it holds all that the state holds.
 """
 
 from functools import cache, partial
@@ -105,12 +105,12 @@ def _check(file: str, state: Any) -> None:
 
 def to_fen(game: Any, state: Any) -> str:
     """Return the position text of a state; see the module's head."""
-    rest = [
-        ",".join(f"{entry:x}" if array.dtype == np.uint64 else str(int(entry)) for entry in array.flat)
-        for name, array in state._asdict().items()
-        if name != "board"
-    ]
-    return " ".join([write_ranks(state.board, game.LETTERS), *rest])
+    fields = [write_ranks(state.board, game.LETTERS)]
+    for name, array in state._asdict().items():
+        if name != "board":
+            entries = np.trim_zeros(array.ravel(), "b").tolist() or [0]
+            fields.append(",".join(f"{entry:x}" if array.dtype == np.uint64 else str(int(entry)) for entry in entries))
+    return " ".join(fields)
 
 
 def from_fen(game: Any, fen: str) -> Any:
@@ -134,7 +134,7 @@ def from_fen(game: Any, fen: str) -> Any:
         try:
             array.flat = _entries(text, array)
         except (ValueError, OverflowError):
-            raise bad(fen, f"{name} is {array.size} numbers with commas between them, {array.dtype}") from None
+            raise bad(fen, f"{name} is up to {array.size} numbers with commas between them, {array.dtype}") from None
     if state.turn[0] not in (0, 1):
         raise bad(fen, f"side {state.turn[0]} to move, neither 0 nor 1")
     state.board[:] = board
@@ -143,9 +143,7 @@ def from_fen(game: Any, fen: str) -> Any:
 
 def _entries(text: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     entries = [int(entry, 16 if array.dtype == np.uint64 else 10) for entry in text.split(",")]
-    if len(entries) != array.size:
-        raise ValueError(text)
-    return np.array(entries, array.dtype)
+    return np.array(entries + [0] * (array.size - len(entries)), array.dtype)
 
 
 def format_move(game: Any, action: int, height: int, width: int) -> str:
