@@ -25,6 +25,7 @@ for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
 app.command("match", epilog=matches.MATCH_EXAMPLE)(matches.match)
 app.command("tournament", epilog=matches.TOURNAMENT_EXAMPLE)(matches.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
+app.command("check", epilog=games.CHECK_EXAMPLE)(games.check)
 app.command("levels")(matches.levels)
 app.command("players")(matches.players)
 app.command("export")(project.export)

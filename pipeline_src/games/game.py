@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # names of games are asked for where nothing is played
     import numpy.typing as npt
 
 _HERE = Path(__file__).parent
-_NO_GAMES = ("game", "grid", "kernels", "learnable", "rules", "stones")
+_NO_GAMES = ("check", "game", "grid", "kernels", "learnable", "rules", "stones")
 GAMES = tuple(sorted({found.name for found in pkgutil.iter_modules([str(_HERE)])} - {*_NO_GAMES}))
 """Names of the games: every other file or folder next to this file is one."""
 LEARNABLE = tuple(sorted(found.name for found in pkgutil.iter_modules([str(_HERE / "learnable")])))

@@ -143,6 +143,8 @@ def from_fen(game: Any, fen: str) -> Any:
 
 def _entries(text: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     entries = [int(entry, 16 if array.dtype == np.uint64 else 10) for entry in text.split(",")]
+    if len(entries) > array.size:
+        raise ValueError(text)
     return np.array(entries + [0] * (array.size - len(entries)), array.dtype)
 
 
