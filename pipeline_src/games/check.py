@@ -144,7 +144,7 @@ class _Game:
         most = int(kernels.max_actions(state))
         room = np.full(2 * most + 4 * board.size, -1, np.int32)
         before = copy_state(state)
-        legal = room[: kernels.write_actions(state, room)].tolist()
+        legal: list[int] = room[: kernels.write_actions(state, room)].tolist()
         over, result = kernels.outcome(state)
         if len(legal) > most:
             raise self.fault(f"write_actions writes {len(legal)} actions, max_actions says {most}")
@@ -272,4 +272,4 @@ def _mapped_game(game: Any, start: Any, name: str) -> None:
 
 
 def _legal(played: _Game) -> list[int]:
-    return rules.legal_actions(played.state).tolist()
+    return [int(action) for action in rules.legal_actions(played.state)]
