@@ -131,6 +131,30 @@ def add_move(app: typer.Typer, game: str, start: Start, example: str, players: s
         print_move(game, position(game, fen, size, variant), player, as_json)
 
 
+CHECK_EXAMPLE = "Example: zugwerk check my_game.py"
+
+
+def check(
+    game: str = typer.Argument(..., help="File of a game's rules, my_game.py, or the name of a packaged game."),
+    seconds: float = typer.Option(5.0, min=0.0, help="Time for random games, besides that to compile the kernels."),
+) -> None:
+    """Test the rules of a game in one file on random games, before anything learns from them.
+
+    The first broken promise is shown with its position: legal moves and play disagree, a move is not taken back
+    without a trace, equal positions have two hashes, a game does not end, a declared symmetry is none, and others.
+    """
+    from pipeline_src.games.check import check
+    from pipeline_src.games.game import load_game
+
+    for found in check(load_game(game), seconds):
+        count, (height, width) = len(found.plies), found.board
+        ends = ", ".join(f"{name} {number / count:.0%}" for name, number in sorted(found.winners.items()))
+        mean = sum(found.plies) / count
+        lengths = f"{min(found.plies)} to {max(found.plies)} plies, {mean:.0f} on average"
+        typer.echo(f"{height}x{width}: {count} random games of {lengths}; {ends}")
+    typer.echo("no fault found")
+
+
 # ``zugwerk amazons``: perft, features, move, uci.
 
 amazons_app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)

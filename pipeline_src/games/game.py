@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # names of games are asked for where nothing is played
     import numpy.typing as npt
 
 _HERE = Path(__file__).parent
-_NO_GAMES = ("game", "grid", "kernels", "learnable", "rules", "stones")
+_NO_GAMES = ("check", "game", "grid", "kernels", "learnable", "rules", "stones")
 GAMES = tuple(sorted({found.name for found in pkgutil.iter_modules([str(_HERE)])} - {*_NO_GAMES}))
 """Names of the games: every other file or folder next to this file is one."""
 LEARNABLE = tuple(sorted(found.name for found in pkgutil.iter_modules([str(_HERE / "learnable")])))
@@ -90,8 +90,8 @@ def get_game(name: str) -> Game:
 def load_game(text: str) -> Game:
     """Return the module of a game: of a registered one, of a packaged one in one file, or of a file of one's own.
 
-    What a game in one file does not define, `games.grid` gives. Another process that is sent a state of a file's game
-    has to load the game first.
+    What a game in one file does not define, `games.grid` gives. ``NAME`` is the file's, ``DIGEST`` names its code. Another
+    process that is sent a state of a file's game has to load the game first.
 
     Args:
         text: a name of `GAMES` or `LEARNABLE`, or a path that ends in ``.py``.

@@ -5,7 +5,7 @@ The defaults fit pieces on the cells of a board. The text of a move is its cell,
 numbers its actions otherwise defines ``format_move`` and ``parse_move`` itself.
 
 Position text: the ranks of the board from the top down, then the entries of each further array of the state with commas
-between them, the hash in hexadecimal digits. So it holds all that the state holds.
+between them, without zeros at the end, the hash in hexadecimal digits. So it holds all that the state holds.
 """
 
 from functools import cache, partial
@@ -40,13 +40,17 @@ _NEEDED = ("copy_into", "outcome", "max_actions", "write_actions", "is_legal", "
 
 
 @cache
-def completed(game: ModuleType) -> ModuleType:
-    """Give a game's module what it does not define. Its ``initial_state`` then refuses unknown sizes and variants.
+def completed(game: Any) -> Any:
+    """Return a module with a game's names and what it does not define. ``initial_state`` refuses unknown sizes.
+
+    Names of `games.rules` are always those functions: in the file they may be kernels, which its other kernels call.
 
     Raises:
         ZugwerkError: the module lacks what has no default, or says what no game can be; the message names its file.
     """
-    own, file = vars(game), str(game.__file__)
+    if not hasattr(game, "DIGEST"):  # a file has both already
+        game.NAME, game.DIGEST = game.__name__.rpartition(".")[2], this_code().source(game.__name__).digest[:16]
+    own, file = dict(vars(game)), str(game.__file__)
     if lacking := [name for name in ("SIZES", "initial_state") if name not in own]:
         raise ZugwerkError(f"{file}: no {' and no '.join(lacking)}")
     facts = FACTS | {name: own[name] for name in FACTS if name in own}
@@ -71,27 +75,29 @@ def completed(game: ModuleType) -> ModuleType:
         return begin(*(size, variant)[:parameters])
 
     own.update(facts, initial_state=initial_state)
-    own.setdefault("NAME", game.__name__.rpartition(".")[2])
     pieces = {0: iter("xXY"), 1: iter("oOQ"), -1: iter("#+")}
     own.setdefault("LETTERS", "." + "".join(next(pieces[owner]) for owner in owners))
-    if "DIGEST" not in own:
-        own["DIGEST"] = this_code().source(game.__name__).digest[:16]
-    _check(file, initial_state())
-    for name in _RULES:
-        own.setdefault(name, getattr(rules, name))
+    try:
+        start = initial_state()
+    except Exception as error:  # of the user's own code
+        raise ZugwerkError(f"{file}: initial_state: {type(error).__name__}: {error}") from error
+    _check(file, start)
+    own.update({name: getattr(rules, name) for name in _RULES})
     own.setdefault("parse_move", parse_move)
+    face = ModuleType(game.__name__)
     for function in (to_fen, from_fen, format_move, diagram):
-        own.setdefault(function.__name__, partial(function, game))
-    return game
+        own.setdefault(function.__name__, partial(function, face))
+    vars(face).update(own)
+    return face
 
 
 def _check(file: str, state: Any) -> None:
     """Whether a state has the arrays and kernels that searches need."""
-    fields = getattr(state, "_asdict", dict)()
-    for name, kind, shape in (("board", np.int8, "[H, W]"), ("turn", np.int16, "[N]"), ("hash", np.uint64, "[1]")):
+    fields: dict[str, Any] = getattr(state, "_asdict", dict)()
+    for name, kind, shape in (("board", "int8", "[H, W]"), ("turn", "int16", "[N]"), ("hash", "uint64", "[1]")):
         array = fields.get(name)
         if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1 + (name == "board"):
-            raise ZugwerkError(f"{file}: the state is no NamedTuple with {name}, {np.dtype(kind)} {shape}")
+            raise ZugwerkError(f"{file}: the state is no NamedTuple with {name}, {kind} {shape}")
     for name, array in fields.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "iub":
             raise ZugwerkError(f"{file}: {name} of the state is an array of integers, not {type(array).__name__}")
@@ -105,12 +111,12 @@ def _check(file: str, state: Any) -> None:
 
 def to_fen(game: Any, state: Any) -> str:
     """Return the position text of a state; see the module's head."""
-    rest = [
-        ",".join(f"{entry:x}" if array.dtype == np.uint64 else str(int(entry)) for entry in array.flat)
-        for name, array in state._asdict().items()
-        if name != "board"
-    ]
-    return " ".join([write_ranks(state.board, game.LETTERS), *rest])
+    fields = [write_ranks(state.board, game.LETTERS)]
+    for name, array in state._asdict().items():
+        if name != "board":
+            entries = np.trim_zeros(array.ravel(), "b").tolist() or [0]
+            fields.append(",".join(f"{entry:x}" if array.dtype == np.uint64 else str(int(entry)) for entry in entries))
+    return " ".join(fields)
 
 
 def from_fen(game: Any, fen: str) -> Any:
@@ -134,7 +140,7 @@ def from_fen(game: Any, fen: str) -> Any:
         try:
             array.flat = _entries(text, array)
         except (ValueError, OverflowError):
-            raise bad(fen, f"{name} is {array.size} numbers with commas between them, {array.dtype}") from None
+            raise bad(fen, f"{name} is up to {array.size} numbers with commas between them, {array.dtype}") from None
     if state.turn[0] not in (0, 1):
         raise bad(fen, f"side {state.turn[0]} to move, neither 0 nor 1")
     state.board[:] = board
@@ -143,9 +149,9 @@ def from_fen(game: Any, fen: str) -> Any:
 
 def _entries(text: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     entries = [int(entry, 16 if array.dtype == np.uint64 else 10) for entry in text.split(",")]
-    if len(entries) != array.size:
+    if len(entries) > array.size:
         raise ValueError(text)
-    return np.array(entries, array.dtype)
+    return np.array(entries + [0] * (array.size - len(entries)), array.dtype)
 
 
 def format_move(game: Any, action: int, height: int, width: int) -> str:

@@ -133,7 +133,7 @@ def _hash(state: Any) -> Any:
     return state.hash[0]
 
 
-_BY_ENTRY = {"to_play": _side, "position_hash": _hash, "squares": _own_cell}
+_BY_ENTRY: dict[str, Callable[..., Any]] = {"to_play": _side, "position_hash": _hash, "squares": _own_cell}
 _AS_ACTIONS = {
     "count_actions": "write_actions",
     "max_steps": "max_actions",

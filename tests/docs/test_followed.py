@@ -41,38 +41,14 @@ def copied(folder, folders, files):
 # add-a-game.md.
 
 
-GAME, CODE = HOW_TO / "add-a-game.md", HOW_TO / "connect_four"
-
-
-@pytest.fixture(scope="module")
-def game(tmp_path_factory):
-    folder = copied(tmp_path_factory.mktemp("project"), ("pipeline_src", "tests"), ("pyproject.toml",))
-    shutil.copytree(CODE, folder, dirs_exist_ok=True)
-    return lambda *words, **env: ran(folder, *words, ZUGWERK_CACHE=str(folder / "cache"), **env)
-
-
-def test_page_shows_code_as_it_stands():
-    files = "".join(path.read_text() for path in CODE.rglob("*.py")).splitlines()
-    shown = [text for language, text in blocks(GAME) if language == "python"]
-    assert len(shown) == 4
-    for line in "".join(shown).splitlines():
-        assert line in files, line
-
-
 @pytest.mark.slow
-def test_rules_pass_the_conformance_tests(game):
-    """Compiled, into a cache of its own."""
-    assert " passed" in game("-m", "pytest", "-q", "tests/games/test_conformance.py", "-k", "connect_four")
-
-
-@pytest.mark.slow
-def test_perft_and_searches_agree_with_the_page(game):
-    """Interpreted, which takes less time than to compile so much."""
-    words = ["tests/games/test_connect_four.py", "-k", "alphabeta or slow_rules_say and 7"]
-    assert " passed" in game("-m", "pytest", "-q", *words, NUMBA_DISABLE_JIT="1")
-    match = ["connect_four", "mcts:nodes=20", "random", "--games", "2", "--size", "4", "--json"]
-    program = f"import sys; sys.argv = ['zugwerk', 'match', *{match}]; from pipeline_src.cli import main; main()"
-    assert '"score"' in game("-c", program, NUMBA_DISABLE_JIT="1")
+def test_file_of_the_page_is_a_game_without_a_fault(tmp_path):
+    """Compiled, as a reader would do it."""
+    ((_, code),) = [block for block in blocks(HOW_TO / "add-a-game.md") if block[0] == "python"]
+    (tmp_path / "my_game.py").write_text(code)
+    program = "from pipeline_src.cli import main; main()"
+    said = ran(tmp_path, "-c", f"import sys; sys.argv = 'zugwerk check my_game.py --seconds 1'.split(); {program}")
+    assert "no fault found" in said
 
 
 # add-a-system.md.

@@ -206,8 +206,6 @@ DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "
 DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
-OF_THE_EXAMPLE = {"connect_four"}
-"""Commands that are there once somebody has followed add-a-game.md."""
 
 
 def commands(page):
@@ -241,8 +239,6 @@ def targets():
 def check_zugwerk(words):
     command = typer.main.get_command(app)
     while words and hasattr(command, "commands") and re.fullmatch(r"[a-z_]+", words[0]):
-        if words[0] in OF_THE_EXAMPLE:
-            return
         assert words[0] in command.commands, f"no command {words[0]}"
         command, words = command.commands[words[0]], words[1:]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
