@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -160,19 +161,31 @@ def _measurements(rows: dict[str, dict[str, Any]]) -> list[str]:
     for one in (one for group in shown for one in group if one.made):
         columns.setdefault(one.profile, []).append(one)
     columns = dict(sorted(columns.items(), key=lambda column: (column[0] != LAPTOP, column[0] == MEASURED)))
-    sources = {name: list(dict.fromkeys(map(_source, column))) for name, column in columns.items()}
+    once = {name: _once(column) for name, column in columns.items()}
+    sources = {
+        name: [where for where, _ in Counter(_source(one, once[name]) for one in column).most_common()]
+        for name, column in columns.items()
+    }
     players = {name: _player(column) for name, column in columns.items()}
+    usual = {name: _usual(column) for name, column in columns.items()}
     cells = []
     for group in shown:
         measured = {name: [one for one in group if one.profile == name and one.made] for name in columns}
-        texts = ("; ".join(_cell(one, sources[name], players[name]) for one in measured[name]) for name in columns)
+        texts = (
+            "; ".join(
+                _cell(one, sources[name].index(_source(one, once[name])), players[name], usual[name])
+                for one in measured[name]
+            )
+            for name in columns
+        )
         stages = dict.fromkeys(filter(None, map(_stage, group)))
         words = with_unit(group[0].words, group[0].unit)
         cells.append([words, group[0].published, *texts, ", ".join(map(code, stages))])
     heads = ["figure", "published", *map(_head, columns), "stage"]
     kept = [i for i in range(len(heads)) if any(row[i] not in ("", "-") for row in cells)]
     above = [
-        f"- *{_head(name)}*: {_numbered(sources[name])}{players[name] and f'; {players[name]}'}"
+        f"- *{_head(name)}*: {_numbered(sources[name])}{once[name] and f', {code(once[name])}'}"
+        f"{players[name] and f'; {players[name]}'}{usual[name] and f'; n {usual[name]} where an interval has none'}"
         f"{f', {code(_run(columns[name]))}' if ',' in name else ''}."
         for name in columns
     ]
@@ -201,12 +214,19 @@ def _head(label: str) -> str:
     return ", ".join([profile, *(f"{key.rpartition('.')[2]}{sign}{value}" for key, sign, value in values)])
 
 
-def _source(one: Line) -> str:
-    return one.where if _stage(one) or one.command == "-" else f"{one.where}, {code(one.command)}"
+def _once(column: list[Line]) -> str:
+    """Return the command of all figures of a column, if it is one that is no stage's."""
+    commands = {one.command for one in column}
+    return column[0].command if len(commands) == 1 and not _stage(column[0]) and column[0].command != "-" else ""
+
+
+def _source(one: Line, once: str) -> str:
+    return one.where if once or _stage(one) or one.command == "-" else f"{one.where}, {code(one.command)}"
 
 
 def _numbered(sources: list[str]) -> str:
-    return sources[0] if len(sources) == 1 else "; ".join(f"[{i}] {one}" for i, one in enumerate(sources, 1))
+    """Return the sources, of which the first one has no number."""
+    return "; ".join([sources[0], *(f"[{i}] {one}" for i, one in enumerate(sources[1:], 1))])
 
 
 def _player(column: list[Line]) -> str:
@@ -215,12 +235,19 @@ def _player(column: list[Line]) -> str:
     return names[-1] if all(name in names[-1] for name in names) else ""
 
 
-def _cell(one: Line, sources: list[str], player: str) -> str:
-    """Return a measurement, with its player and its source's number where the column has several."""
+def _usual(column: list[Line]) -> str:
+    """Return the n of at least half of a column's intervals, of which there are several and all have one."""
+    known = [one.n for one in column if one.interval != "-"]
+    (n, times), *_ = Counter(known).most_common(1) or [("", 0)]
+    return n if "-" not in known and times > 2 and 2 * times >= len(known) else ""
+
+
+def _cell(one: Line, source: int, player: str, usual: str) -> str:
+    """Return a measurement, with its n, its player and its source's number where they are not the column's."""
     parts = [one.ours if one.interval == "-" else f"{one.ours} ({one.interval})"]
-    parts += [f"n {one.n}"] if one.n != "-" else []
+    parts += [f"n {one.n}"] if one.n != "-" and (one.interval == "-" or one.n != usual) else []
     parts += [one.player] if one.player and not player else []
-    return ", ".join(parts) + (f" [{sources.index(_source(one)) + 1}]" if len(sources) > 1 else "")
+    return ", ".join(parts) + (f" [{source}]" if source else "")
 
 
 def _timed(system: str, name: str) -> bool:
@@ -354,7 +381,6 @@ TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "lookups": ("look-ups of the real games' moves", _lookups),
     "scaling": ("time to build", _scaling),
     "damaged_inputs": ("damaged inputs and memory", _reliability),
-    "table": ("counts", lambda measured: table(["count", "value"], sorted(measured["table"].items()))),
 }
 """Titles and rows by the key of a file of measurements that a table is made of."""
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline_src import yaml12
 from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
-from pipeline_src.players.packaged import Card, CardCalibration, CardFigure, packaged_nets
+from pipeline_src.players.packaged import Card, CardFigure, packaged_nets
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.systems import Figure, systems
 from pipeline_src.report.figures import REGISTRY
@@ -111,10 +111,11 @@ there a second time in 8-bit integers, with which `puct` searches. `zugwerk expo
 a model of this checkout, with its profile, params, commit and figures. The weights of these nets were once rounded to
 16 bits; figures are those before that, with 95 % intervals. What a card leaves out is not known.
 
-Each net also played against itself, from random openings of two plies, and its win rates were compared with the
-results. A net is not packaged if its Brier score is above that of always saying one half (0.25, by the interval), if
-its mean prediction is more than {MOST_BIAS} from the points scored, or if the win rates of both sides at the start
-together are more than {MOST_AT_START} from 1.
+The table has win rates in games against itself, from random openings of two plies: Brier score, means predicted for
+the side to move and scored in the first half of each game; at the start, and of the second side a ply later. A net is
+not packaged if its Brier score is above that of always saying one half (0.25, by the interval), if the mean prediction
+is more than {MOST_BIAS} from the points scored, or if the win rates at the start together are more than
+{MOST_AT_START} from 1.
 
 """
 
@@ -122,17 +123,19 @@ together are more than {MOST_AT_START} from 1.
 def nets_page() -> str:
     """Return the page's text."""
     nets = packaged_nets()
-    head = ["net", "game", "board", "rule", "bytes"]
-    rows = [(code(c.name), c.game, f"{c.size}x{c.size}", c.rule, f"{c.bytes:,}") for c in (net.card for net in nets)]
-    lines = [*NETS_INTRO.splitlines(), *table(head, rows), ""]
+    head = ["net and card for hubs", "bytes", "Brier score", "predicted", "scored", "first side", "second side"]
+    lines = [*NETS_INTRO.splitlines(), *table(head, [_row(net.card) for net in nets]), ""]
     for net in nets:
         lines += [f"## {net.card.name}", "", *_about(net.card), ""]
-        lines += [
-            f"[Its card for hubs](../../pipeline_src/nets/{net.card.name}.md) has the figures with intervals.",
-            "",
-        ]
-        lines += [*_calibration(net.card.calibration), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _row(card: Card) -> list[str]:
+    found = card.calibration
+    numbers = (found.predicted, found.scored, found.start_first, found.start_second)
+    brier = f"{found.brier:.3f} ({found.brier_low:.3f} to {found.brier_high:.3f})"
+    link = f"[{card.name}](../../pipeline_src/nets/{card.name}.md)"
+    return [link, f"{card.bytes:,}", brier, *(f"{one:.3f}" for one in numbers)]
 
 
 def _about(card: Card) -> Iterator[str]:
@@ -150,15 +153,6 @@ def _about(card: Card) -> Iterator[str]:
         "SHA-256": code(card.sha256),
     }
     yield from (f"- {name}: {value}" for name, value in facts.items() if value)
-
-
-def _calibration(found: CardCalibration) -> Iterator[str]:
-    yield (
-        f"Win rates in {found.games} games against itself at {found.simulations} simulations a move, first half of "
-        f"each game: Brier score {found.brier:.3f} ({found.brier_low:.3f} to {found.brier_high:.3f}); "
-        f"{found.predicted:.3f} predicted for the side to move, {found.scored:.3f} scored; at the start "
-        f"{found.start_first:.3f} for the first side, a ply later {found.start_second:.3f} for the second."
-    )
 
 
 def hub_card(card: Card) -> str:
