@@ -1,7 +1,6 @@
 """A new checkout: the graph, params, profiles and flows in a folder, around the installed package.
 
-A clone has the sources in it, and stages depend on them. Here the code is the installed package, which DVC does not
-watch, so the stage ``code`` runs each time; the digests that it writes still decide alone which other stages run.
+After an update of the package, `zugwerk code` writes the digests of its code, which decide which stages run again.
 """
 
 import re
@@ -17,7 +16,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.project import plots_page
 from pipeline_src.project.code import ROOT, cache_root
 from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.params import PARAMS_FILE
+from pipeline_src.project.params import CODE_FILE, PARAMS_FILE
 from pipeline_src.project.plots_page import PAGE
 
 PACKED = Path(__file__).parents[1] / "checkout"
@@ -28,7 +27,6 @@ FILES = (
 )  # fmt: skip
 INSTALLED = {".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
-SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
 _IN_PACKAGE = re.compile(
     r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n"
     r"|^  \S+:\n +path: pipeline_src/.*\n(?: {4}.*\n)*",
@@ -61,6 +59,8 @@ def new(folder: Path) -> None:
 
 
 def _write(folder: Path) -> None:
+    from pipeline_src.reference.stage_code import record  # here: it imports all that params.yaml has sections for
+
     source = PACKED if PACKED.is_dir() else ROOT
     places = {name: ROOT / path for name, path in INSTALLED.items()} | {name: source / name for name in FILES}
     for name, path in places.items():
@@ -71,8 +71,9 @@ def _write(folder: Path) -> None:
         else:
             shutil.copyfile(path, target)
     graph = folder / GRAPH
-    text = _IN_PACKAGE.sub("", graph.read_text(encoding="utf-8"))
-    graph.write_text(text.replace(SOURCES, f"deps: [{PARAMS_FILE}]\n    always_changed: true"), encoding="utf-8")
+    graph.write_text(_IN_PACKAGE.sub("", graph.read_text(encoding="utf-8")), encoding="utf-8")
+    (folder / CODE_FILE).parent.mkdir()
+    record(folder)
     if find_spec("vl_convert") is not None:
         plots_page.write(folder / PAGE)
     write_local(folder)

@@ -120,7 +120,8 @@ def copy(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(copy):
     """The copy after its stages have run and `make docs` has."""
-    for command in ("reference.stage_code", "systems.random_games.play", "report.headlines --system random"):
+    ran(copy, "-m", "pipeline_src.cli", "code")
+    for command in ("systems.random_games.play", "report.headlines --system random"):
         ran(copy, "-m", "pipeline_src.stage", *command.split())
     ran(copy, "-m", "pipeline_src.reference")
     return copy
