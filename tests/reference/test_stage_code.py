@@ -9,6 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from pipeline_src import yaml12
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import CODE_FILE
@@ -52,7 +53,7 @@ def test_command_writes_what_differs_and_check_refuses_it(project):
     zugwerk("code", "--check")
     for stage, digest in (("joseki_build", "0" * 16), ("stage_of_old", "1" * 16)):
         set_digest(stage, digest)
-        with pytest.raises(ZugwerkError, match=f"{CODE_FILE}: .* of {stage}; `zugwerk code` writes it"):
+        with pytest.raises(ZugwerkError, match=f"{CODE_FILE}: .* of {stage}; `zugwerk code` writes them"):
             zugwerk("code", "--check")
         assert zugwerk("code") == f"{CODE_FILE}: new digests of {stage}\n"
         assert CODE_FILE.read_text() == made
@@ -65,6 +66,23 @@ def test_mistake_in_any_section_is_an_error_before_anything_runs(project):
     (project / "params.yaml").write_text((ROOT / "params.yaml").read_text() + "unknown: 1\n")
     with pytest.raises(ZugwerkError, match="unknown: no such section"):
         zugwerk("code", "--check")
+
+
+def test_dvc_yaml_lists_the_outputs_that_the_params_make(project):
+    def models(stage):
+        deps = yaml12.parse((project / "dvc.yaml").read_text())["stages"][stage]["deps"]
+        return [dep for dep in deps if dep.startswith("artifacts/models/gomoku/")]
+
+    before, params = (project / "dvc.yaml").read_text(), (project / "params.yaml").read_text()
+    zugwerk("gomoku", "generations", "3")
+    fewer = [f"artifacts/models/gomoku/{number:02}" for number in (1, 2, 3)]
+    assert models("gomoku_evaluate") == models("report_positions") == fewer
+    zugwerk("code", "--check")
+    (project / "params.yaml").write_text(params)
+    with pytest.raises(ZugwerkError, match=r"dvc\.yaml: .*`zugwerk code` writes them"):
+        zugwerk("code", "--check")
+    zugwerk("code")
+    assert (project / "dvc.yaml").read_text() == before
 
 
 @pytest.mark.slow
@@ -86,5 +104,5 @@ def test_no_stage_starts_with_the_digest_of_other_code(project):
 @pytest.mark.slow
 def test_repro_refuses_digests_of_other_code(project):
     set_digest("joseki_build", "0" * 16)
-    with pytest.raises(ZugwerkError, match="of joseki_build; `zugwerk code` writes it"):
+    with pytest.raises(ZugwerkError, match="of joseki_build; `zugwerk code` writes them"):
         repro(project, 1, lambda _: pytest.fail("began"), targets=["joseki_records"])
