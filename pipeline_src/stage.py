@@ -34,12 +34,14 @@ def _checked(target: str) -> int:
     os._exit(0)
 
 
-def _know_origin(target: str) -> None:
-    """Keep what makes the reports, since params.yaml may change while the stage runs."""
+def _begin(target: str, check: int) -> None:
+    """Keep what makes the reports, since params.yaml may change while the stage runs; end with a failed check."""
     from pipeline_src.files import ORIGIN
     from pipeline_src.project.graph import made_by
 
     ORIGIN.update(made_by(target))
+    if os.waitpid(check, 0)[1]:
+        sys.exit(1)
 
 
 def _check(own: set[str]) -> None:
@@ -57,14 +59,12 @@ if __name__ == "__main__":
     target = os.environ.get("DVC_STAGE", "")
     if target:
         end_with_parent()
-        child = _checked(target)
+        check = _checked(target)
     main = main_of(sys.argv[1])
     if target:
         before = set(sys.modules)
-        run_main(lambda: _know_origin(target))
+        run_main(lambda: _begin(target, check))
         own = set(sys.modules) - before
-        if os.waitpid(child, 0)[1]:
-            sys.exit(1)
         if os.environ.get("ZUGWERK_CHECK_CODE"):
             import atexit
 

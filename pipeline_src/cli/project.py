@@ -138,8 +138,9 @@ def new(folder: Path = typer.Argument(..., help="Folder to write; it must be new
     Example: zugwerk new reproduction && cd reproduction && zugwerk profile smoke && zugwerk repro
     """
     from pipeline_src.project.new import new as write
+    from pipeline_src.reference.stage_code import record
 
-    write(folder)
+    write(folder, record)
     typer.echo(f"{folder}: ready; next: cd {folder} && zugwerk repro")
     if any(find_spec(name) is None for name in ("dvc", "torch")):
         typer.echo("the packages for reproducing are missing: pip install 'zugwerk[reproduce]'", err=True)

@@ -137,7 +137,7 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
         _module(name, body.get("cmd")),
         {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
         {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
-        {target: (paths((body.get("deps") or []), own), paths(outs, own)) for target, (_, own) in targets.items()},
+        {target: (paths(body.get("deps") or [], own), paths(outs, own)) for target, (_, own) in targets.items()},
         tuple(_pattern(dep, params) for dep in [*files, *(body.get("deps") or [])]),
         tuple(map(_pattern, outs)),
     )

@@ -6,6 +6,7 @@ After an update of the package, `zugwerk code` writes the digests of its code, w
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from configparser import ConfigParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,8 +38,10 @@ DVC_STATE = "dvc"  # Folder below the user's cache; DVC's default is below /var/
 AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")  # so that it needs no settings of git
 
 
-def new(folder: Path) -> None:
+def new(folder: Path, record: Callable[[Path], object]) -> None:
     """Write a checkout, with one commit, for git and DVC, into a folder that is empty or does not exist.
+
+    ``record`` writes the digests of the code in it (`reference.stage_code`).
 
     Raises:
         ZugwerkError: the folder has files, or git is missing or fails; then nothing is left.
@@ -49,7 +52,7 @@ def new(folder: Path) -> None:
         raise ZugwerkError("git is missing, and DVC needs it; install it and run this again")
     made = not folder.exists()
     try:
-        _write(folder)
+        _write(folder, record)
     except BaseException:
         for path in folder.iterdir() if folder.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -58,9 +61,7 @@ def new(folder: Path) -> None:
         raise
 
 
-def _write(folder: Path) -> None:
-    from pipeline_src.reference.stage_code import record  # here: it imports all that params.yaml has sections for
-
+def _write(folder: Path, record: Callable[[Path], object]) -> None:
     source = PACKED if PACKED.is_dir() else ROOT
     places = {name: ROOT / path for name, path in INSTALLED.items()} | {name: source / name for name in FILES}
     for name, path in places.items():

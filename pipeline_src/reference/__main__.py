@@ -19,6 +19,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.players.packaged import packaged_nets
+from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import LAPTOP, merged_text
 from pipeline_src.reference.pages import code, deployments, hub_card, metrics_page, nets_page, table, value_code
@@ -122,6 +123,16 @@ def _best(row: dict[str, Any]) -> list[str]:
     cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
     words = with_unit(row["words"], unit)
     return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
+
+
+def _graph(folder: Path) -> list[str]:
+    """Return a diagram of the stages and those that read their outputs, without the last one, which reads them all."""
+    graph, edges = read_graph(folder / GRAPH), []
+    graph.popitem()
+    for name, stage in graph.items():
+        after = [other for other in graph if other != name and any(graph[other].reads(out) for out in stage.outs)]
+        edges += [f"{name} --> {' & '.join(after)}"] if after else []
+    return ["```mermaid", "flowchart LR", *edges, "```"]
 
 
 def _departures(folder: Path) -> list[str]:
@@ -362,6 +373,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "verdicts": lambda found, _folder, _words: _verdicts(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "graph": lambda _found, folder, _words: _graph(folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],

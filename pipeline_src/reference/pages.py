@@ -198,7 +198,7 @@ HEAD = """# Written by `make docs` from dvc.yaml and the declarations of the sys
 # time: one writer a checkout. `make serve` applies this file each time it starts. Schedules are not in here: those made
 # in the browser, or by `prefect deployment schedule create`, stay as they are, as does the nightly one of `make serve`.
 name: zugwerk
-prefect-version: 3.8.0
+prefect-version: 3.9.1
 
 deployments:
 """

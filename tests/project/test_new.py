@@ -20,7 +20,7 @@ from pipeline_src.project.code import private
 from pipeline_src.project.graph import read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import profile_names, switch_profile
-from pipeline_src.reference.stage_code import digests
+from pipeline_src.reference.stage_code import digests, record
 from tests.layout.imports import ROOT
 
 ENGINE = "zugwerk/_engine"  # Folder of the wheel with the packages that zugwerk stands on
@@ -66,7 +66,11 @@ def test_graph_is_the_clones_without_the_package_as_dependency(checkout):
         assert mine.pop("deps", []) == deps
     assert ours == theirs
     assert {path.name for path in (checkout / ".dvc/plots").iterdir()} >= {"linear.json", "theme.json"}
-    assert yaml12.parse((checkout / "dvc.yaml").read_text())["artifacts"].keys() == {"amazons-residual-run"}
+    assert yaml12.parse((checkout / "dvc.yaml").read_text())["artifacts"].keys() == {
+        "amazons-residual-run",
+        "amazons-rays-run",
+        "joseki-library-run",
+    }
     assert read_graph(checkout / "dvc.yaml").keys() == read_graph(ROOT / "dvc.yaml").keys()
 
 
@@ -85,7 +89,7 @@ def test_a_failure_leaves_nothing(tmp_path, monkeypatch, there):
         folder.mkdir()
     monkeypatch.setattr(module, "AUTHOR", ("--no-such-option",))
     with pytest.raises(module.ZugwerkError, match="git init failed: unknown option"):
-        module.new(folder)
+        module.new(folder, record)
     assert folder.exists() == there
     assert not there or not list(folder.iterdir())
 
