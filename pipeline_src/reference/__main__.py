@@ -127,7 +127,7 @@ def _best(row: dict[str, Any]) -> list[str]:
 
 def _graph(folder: Path) -> list[str]:
     """Return a diagram of the stages and those that read their outputs, without the last one, which reads them all."""
-    graph, edges = read_graph(folder / GRAPH), []
+    graph, edges = read_graph(folder / GRAPH), list[str]()
     graph.popitem()
     for name, stage in graph.items():
         after = [other for other in graph if other != name and any(graph[other].reads(out) for out in stage.outs)]
