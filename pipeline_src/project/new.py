@@ -17,7 +17,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.project import plots_page
 from pipeline_src.project.code import ROOT, cache_root
 from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.params import CODE_FILE, PARAMS_FILE
+from pipeline_src.project.params import PARAMS_FILE
 from pipeline_src.project.plots_page import PAGE
 
 PACKED = Path(__file__).parents[1] / "checkout"
@@ -73,7 +73,6 @@ def _write(folder: Path, record: Callable[[Path], object]) -> None:
             shutil.copyfile(path, target)
     graph = folder / GRAPH
     graph.write_text(_IN_PACKAGE.sub("", graph.read_text(encoding="utf-8")), encoding="utf-8")
-    (folder / CODE_FILE).parent.mkdir()
     record(folder)
     if find_spec("vl_convert") is not None:
         plots_page.write(folder / PAGE)
