@@ -403,10 +403,11 @@ def generations(
 
     Existing generations are not made again, and the files of later ones stay unless --delete is given.
     """
-    from pipeline_src.reference.stage_code import record
-
     typer.echo(set_generations(count))
-    record()  # dvc.yaml lists the generations
+    if Path("dvc.yaml").is_file():  # it lists the generations
+        from pipeline_src.reference.stage_code import record
+
+        record()
     rest = files_beyond(count)
     if not rest:
         return
