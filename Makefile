@@ -56,11 +56,12 @@ test-slow: $(STAMP)  ## Run the tests that start servers, browsers, clusters or 
 
 test-all: test test-slow  ## Run all tests.
 
-check: $(STAMP) api  ## Check lint rules (of Python and JavaScript), format, imports, types and what importers of zugwerk lose.
+check: $(STAMP) api  ## Check lint rules (of Python and JavaScript), format, imports, types, digests of code and what importers of zugwerk lose.
 	$(BIN)/ruff check .
 	$(BIN)/oxlint pipeline_src
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zugwerk code --check
 	$(BIN)/mypy
 
 api: $(STAMP)  ## Say what the working tree breaks for those who `import zugwerk`, against the last release.

@@ -32,7 +32,6 @@ HOST = "127.0.0.1"
 POOL = "zugwerk"
 REPORTS = "artifacts/reports"
 PREFECT = [sys.executable, "-m", "prefect"]
-START_LIMIT_S = 180.0  # Seconds to wait for the server's first answer; its first start sets up a database
 
 
 def main() -> None:
@@ -161,12 +160,21 @@ def wait_until_healthy(url: str, server: subprocess.Popen[str]) -> None:
     Raises:
         ZugwerkError: it has ended, or does not answer in time.
     """
-    deadline = time.monotonic() + START_LIMIT_S
+    deadline = time.monotonic() + (limit_s := _start_limit_s())
     while server.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api/health", timeout=5):  # noqa: S310
             return
         time.sleep(0.5)
-    raise ZugwerkError(f"the server did not answer at {url} within {START_LIMIT_S:.0f} s; the lines above may say why")
+    raise ZugwerkError(f"the server did not answer at {url} within {limit_s:.0f} s; the lines above may say why")
+
+
+def _start_limit_s() -> float:
+    """Seconds to wait for the server's first answer, Prefect's own setting; its first start sets up a database."""
+    name = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
+    try:
+        return float(os.environ[name])
+    except ValueError:
+        raise ZugwerkError(f"{name}: {os.environ[name]!r} is no number of seconds") from None
 
 
 def start() -> None:

@@ -165,7 +165,7 @@ def why_no_model(error: Exception) -> str:
 def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it.
 
-    A report that a stage writes says under `MADE_BY` what made it: `project.params.made_by`. Files of times do not.
+    A report that a stage writes says under `MADE_BY` what made it: `project.graph.made_by`. Files of times do not.
     """
     if ORIGIN and _is_report(Path(path)):
         value = {**value, MADE_BY: ORIGIN}

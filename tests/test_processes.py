@@ -185,6 +185,8 @@ def test_no_stage_outlives_a_dvc_that_is_killed(tmp_path):
         "import os, pathlib, runpy, sys, time, types\n"
         "sys.modules['pipeline_src.sleeper'] = sleeper = types.ModuleType('sleeper')\n"
         "sleeper.main = lambda: (pathlib.Path(str(os.getpid())).touch(), time.sleep(120))\n"
+        "sys.modules['pipeline_src.reference.stage_code'] = digests = types.ModuleType('digests')\n"
+        "digests.require_recorded = lambda target: None\n"
         "sys.argv = ['stage', 'sleeper']\n"
         "runpy.run_module('pipeline_src.stage', run_name='__main__')\n"
     )

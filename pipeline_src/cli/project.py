@@ -43,8 +43,10 @@ def profile(name: str = typer.Argument(..., help=f"Profile: {', '.join(profile_n
     from pipeline_src.project.new import require_checkout
 
     require_checkout()
+    from pipeline_src.reference.stage_code import record
 
     typer.echo(switch_profile(name))
+    record()  # a profile may name other players
 
 
 def status(
@@ -52,14 +54,15 @@ def status(
 ) -> None:
     """Say what would run again, and why, code included. Example: zugwerk status amazons_train.
 
-    Brings the digests of code up to date, which takes seconds, and shows `dvc status`. Until the next edit, `dvc
-    status` and `dvc repro --dry` then say the same by themselves.
+    Writes the digests of code, as `zugwerk code` does, and shows `dvc status`, which by itself sees no later edit.
     """
     from pipeline_src.project.new import require_checkout
 
     require_checkout()
     from pipeline_src.project import dvc_run
+    from pipeline_src.reference.stage_code import record
 
+    record()
     dvc_run.status(targets or [], Path(), typer.echo)
 
 
@@ -135,8 +138,9 @@ def new(folder: Path = typer.Argument(..., help="Folder to write; it must be new
     Example: zugwerk new reproduction && cd reproduction && zugwerk profile smoke && zugwerk repro
     """
     from pipeline_src.project.new import new as write
+    from pipeline_src.reference.stage_code import record
 
-    write(folder)
+    write(folder, record)
     typer.echo(f"{folder}: ready; next: cd {folder} && zugwerk repro")
     if any(find_spec(name) is None for name in ("dvc", "torch")):
         typer.echo("the packages for reproducing are missing: pip install 'zugwerk[reproduce]'", err=True)
@@ -317,14 +321,28 @@ def _print_table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str,
 
 
 def code(
-    stage: str = typer.Argument(..., help="A stage of dvc.yaml, e.g. amazons_train."),
+    stage: str | None = typer.Argument(None, help="A stage of dvc.yaml, e.g. amazons_train.  [default: all]"),
     why: Path | None = typer.Option(None, "--why", help="Print the chain of imports from the stage to this file."),
+    check: bool = typer.Option(False, "--check", help="Write nothing; fail if a digest is not that of the sources."),
 ) -> None:
-    """List the first-party source files in a stage's digest."""
-    from pipeline_src.project.graph import read_graph
-    from pipeline_src.project.params import read_tree
-    from pipeline_src.reference.stage_code import find_stage, roots
+    """Write the digests of all stages' code to artifacts/code.json; of one STAGE, list the source files in its digest.
 
+    The file is in git. Stages do not start with the digest of other code, and DVC runs those again whose digest is new.
+    """
+    from pipeline_src.project.graph import read_graph
+    from pipeline_src.project.new import require_checkout
+    from pipeline_src.project.params import CODE_FILE, read_tree
+    from pipeline_src.reference.stage_code import find_stage, record, require_recorded, roots
+
+    require_checkout()
+    if stage is None:
+        if why is not None:
+            raise ZugwerkError("--why is about one stage; name it")
+        if check:
+            require_recorded()
+        elif changed := record():
+            typer.echo(f"{CODE_FILE}: new digests of {', '.join(changed)}")
+        return
     sources = this_code()
     start = roots(find_stage(read_graph(), stage), read_tree())
     if why is None:

@@ -26,7 +26,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.project import supervise
 from pipeline_src.project.code import home
-from pipeline_src.project.graph import CODE, GRAPH
+from pipeline_src.project.graph import GRAPH
 from pipeline_src.project.params import MOST_WORKERS, PARAMS_FILE, read_tree
 
 # Running commands and the threads that wait for them: all of them end with the block in which they were started.
@@ -150,15 +150,8 @@ def repro(
 
 
 def status(targets: list[str], checkout: Path, say: Say) -> None:
-    """Say what has changed in targets, all when empty: `dvc status` after the digests of code are brought up to date.
-
-    DVC alone compares the digests as they were last written, and so does not see later edits.
-
-    Raises:
-        DvcFailedError: see `run_dvc`; for one, there is a mistake in params.yaml.
-    """
+    """Say what has changed in targets, all when empty, as `dvc status` does. Raises as `run_dvc`."""
     with Children() as children:
-        repro(CODE, checkout, lambda _: None, children)
         run_dvc(["status", *targets], checkout, say, children)
 
 

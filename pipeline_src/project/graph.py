@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
 from pipeline_src.project.code import reach
-from pipeline_src.project.params import PARAMS_FILE, at, read_tree
+from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
 NO_RESULTS = ("parallel", "crawl")  # Sections of params.yaml that change no result
-CODE = "code"  # The stage that writes the digests of the others' code; every edit of a source or of the params runs it
 PACKAGE = "pipeline_src"
 RUNNER = f"{PACKAGE}.stage"  # Its first word is the stage's module
+_OUTPUTS = re.compile(
+    r"^(?P<comment>(?P<indent> +)# outputs in (?P<folder>\S+)\n)(?:(?P=indent)- (?P=folder)/.*\n)*", re.MULTILINE
+)
 _PLACE = re.compile(r"\$\{\s*([\w.]+)\s*\}")
 
 
@@ -60,15 +63,10 @@ def overlap(one: str, other: str, sign: str = ".") -> bool:
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
-    """Stages, and all that read their outputs, directly or indirectly.
-
-    DVC runs the latter only if their inputs have changed. For stages after ``code``, each digest decides
-    separately (`reference.stage_code`).
-    """
+    """Stages, and all that read their outputs, directly or indirectly; DVC runs the latter if their inputs change."""
 
     def readers(name: str) -> list[str]:
-        outs = () if name == CODE else graph[name].outs
-        return [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
+        return [other for other, stage in graph.items() if any(stage.reads(out) for out in graph[name].outs)]
 
     return reach(first, readers)
 
@@ -92,6 +90,35 @@ def keys_behind(graph: Mapping[str, Stage]) -> dict[str, list[str]]:
     return found
 
 
+def with_outputs(text: str, graph: Mapping[str, Stage]) -> str:
+    """The text of dvc.yaml with the outputs of a graph listed after each comment ``# outputs in FOLDER``.
+
+    DVC has no dependency on a list in params.yaml. It has folders, but counts all files in them, such as those of a
+    generation that the params no longer have, and so a clone could not have what dvc.lock names.
+    """
+    outs = [out for stage in graph.values() for _, outs in stage.files.values() for out in sorted(outs)]
+
+    def listed(found: re.Match[str]) -> str:
+        own = [out for out in outs if out.startswith(f"{found['folder']}/")]
+        return "".join([found["comment"], *(f"{found['indent']}- {out}\n" for out in own)])
+
+    return _OUTPUTS.sub(listed, text)
+
+
+def made_by(target: str) -> dict[str, Any]:
+    """Return what makes the reports of a target, as they say themselves (`files.write_json`).
+
+    Returns:
+        ``stage``, the target; ``code``, the digest of its code; ``params``, the values in params.yaml by dotted key on
+        which its outputs depend, those of the stages before it included. Empty without a file of digests.
+    """
+    if not CODE_FILE.exists():
+        return {}
+    tree, code = read_tree(), read_json(CODE_FILE)["code"].get(target.partition("@")[0])
+    keys = keys_behind(read_graph()).get(target, ())
+    return {"stage": target, "code": code, "params": {key: at(tree, key) for key in keys}}
+
+
 def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:
     body = definition.get("do", definition)
     listed = [entry for entry in body.get("params", []) if isinstance(entry, str)]
@@ -110,8 +137,8 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
         _module(name, body.get("cmd")),
         {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
         {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
-        {target: (paths(body.get("deps", []), own), paths(outs, own)) for target, (_, own) in targets.items()},
-        tuple(_pattern(dep, params) for dep in [*files, *body.get("deps", [])]),
+        {target: (paths(body.get("deps") or [], own), paths(outs, own)) for target, (_, own) in targets.items()},
+        tuple(_pattern(dep, params) for dep in [*files, *(body.get("deps") or [])]),
         tuple(map(_pattern, outs)),
     )
 

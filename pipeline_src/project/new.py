@@ -1,12 +1,12 @@
 """A new checkout: the graph, params, profiles and flows in a folder, around the installed package.
 
-A clone has the sources in it, and stages depend on them. Here the code is the installed package, which DVC does not
-watch, so the stage ``code`` runs each time; the digests that it writes still decide alone which other stages run.
+After an update of the package, `zugwerk code` writes the digests of its code, which decide which stages run again.
 """
 
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from configparser import ConfigParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,6 @@ FILES = (
 )  # fmt: skip
 INSTALLED = {".dvc/plots": "pipeline_src/report/specs"}
 """Folders that a wheel installs with its packages, by their place in a checkout."""
-SOURCES = "deps: [pipeline_src, spiders, params.yaml]"  # Dependencies of the stage `code` in a clone
 _IN_PACKAGE = re.compile(
     r"^ +deps:\n(?: +- pipeline_src/.*\n)+(?! +- )|^ +- pipeline_src/.*\n"
     r"|^  \S+:\n +path: pipeline_src/.*\n(?: {4}.*\n)*",
@@ -39,8 +38,10 @@ DVC_STATE = "dvc"  # Folder below the user's cache; DVC's default is below /var/
 AUTHOR = ("-c", "user.name=Zugwerk", "-c", "user.email=zugwerk@localhost")  # so that it needs no settings of git
 
 
-def new(folder: Path) -> None:
+def new(folder: Path, record: Callable[[Path], object]) -> None:
     """Write a checkout, with one commit, for git and DVC, into a folder that is empty or does not exist.
+
+    ``record`` writes the digests of the code in it (`reference.stage_code`).
 
     Raises:
         ZugwerkError: the folder has files, or git is missing or fails; then nothing is left.
@@ -51,7 +52,7 @@ def new(folder: Path) -> None:
         raise ZugwerkError("git is missing, and DVC needs it; install it and run this again")
     made = not folder.exists()
     try:
-        _write(folder)
+        _write(folder, record)
     except BaseException:
         for path in folder.iterdir() if folder.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -60,7 +61,7 @@ def new(folder: Path) -> None:
         raise
 
 
-def _write(folder: Path) -> None:
+def _write(folder: Path, record: Callable[[Path], object]) -> None:
     source = PACKED if PACKED.is_dir() else ROOT
     places = {name: ROOT / path for name, path in INSTALLED.items()} | {name: source / name for name in FILES}
     for name, path in places.items():
@@ -71,8 +72,8 @@ def _write(folder: Path) -> None:
         else:
             shutil.copyfile(path, target)
     graph = folder / GRAPH
-    text = _IN_PACKAGE.sub("", graph.read_text(encoding="utf-8"))
-    graph.write_text(text.replace(SOURCES, f"deps: [{PARAMS_FILE}]\n    always_changed: true"), encoding="utf-8")
+    graph.write_text(_IN_PACKAGE.sub("", graph.read_text(encoding="utf-8")), encoding="utf-8")
+    record(folder)
     if find_spec("vl_convert") is not None:
         plots_page.write(folder / PAGE)
     write_local(folder)

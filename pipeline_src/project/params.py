@@ -6,7 +6,6 @@ Values are not converted: a whole number is also a number, but a text is no numb
 """
 
 import copy
-import os
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -21,10 +20,10 @@ from pydantic.fields import FieldInfo
 from pipeline_src import yaml12
 from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import ORIGIN, OUTPUTS, read_json
+from pipeline_src.files import OUTPUTS
 
 PARAMS_FILE = Path("params.yaml")
-CODE_FILE = OUTPUTS / "code.json"  # What the stage `code` writes: digests of code, and the params behind each target
+CODE_FILE = OUTPUTS / "code.json"  # Digests of the stages' code, which `zugwerk code` writes
 MOST_WORKERS = "ZUGWERK_WORKERS"
 """Environment variable with the largest number of processes on this machine, for any params. `zugwerk repro`
 divides the cores among the stages that run at the same time."""
@@ -116,21 +115,6 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ZugwerkError(f"{path}: expected sections with keys, found {type(tree).__name__}")
     return tree
-
-
-def made_by(target: str) -> dict[str, Any]:
-    """Return what makes the reports of a target of the graph, as they say themselves (`files.write_json`).
-
-    Returns:
-        ``stage``, the target; ``code``, the digest of its code; ``params``, the values in params.yaml by dotted key on
-        which its outputs depend, those of the stages before it included. Empty before the stage `code` has run.
-    """
-    if not CODE_FILE.exists():
-        return {}
-    known, tree = read_json(CODE_FILE), read_tree()
-    keys = known.get("params", {}).get(target, ())
-    code = known["code"].get(target.partition("@")[0])
-    return {"stage": target, "code": code, "params": {key: at(tree, key) for key in keys}}
 
 
 @lru_cache(maxsize=1)
@@ -255,10 +239,3 @@ def _type(hint: Any, metadata: Iterable[Any] = ()) -> str:
     if typing.get_origin(kind) is dict:
         return "mapping"
     return ", ".join(filter(None, [WORDS[kind], bound_words(bounds)]))
-
-
-if "DVC_STAGE" in os.environ:  # at the start of a stage, since params.yaml may change while it runs
-    from multiprocessing import parent_process
-
-    if parent_process() is None:
-        ORIGIN.update(made_by(os.environ["DVC_STAGE"]))

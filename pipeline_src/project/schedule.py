@@ -7,6 +7,7 @@ Nothing here runs or reads anything.
 """
 
 import json
+import math
 import os
 import queue
 import re
@@ -25,7 +26,7 @@ from pipeline_src.project import dvc_run
 from pipeline_src.project.code import reach
 from pipeline_src.project.dvc_run import Children, State, run_dvc
 from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.params import PARAMS_FILE, at, read_tree
+from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, at, read_tree
 
 
 class Places(NamedTuple):
@@ -192,11 +193,22 @@ def changed_targets(targets: Sequence[str], checkout: Path, children: Children) 
     return set(json.loads(next(line for line in lines if line.startswith("{"))))
 
 
+def require_recorded(checkout: Path, children: Children) -> None:
+    """Run `zugwerk code --check` with the checkout's own sources. Raises ZugwerkError: its words."""
+    if CODE_FILE.as_posix() not in (checkout / GRAPH).read_text(encoding="utf-8"):
+        return
+    command, own = ["pipeline_src.cli", "code", "--check"], {"PYTHONPATH": str(checkout.resolve())}
+    status, tail = dvc_run.attempt(command, checkout, bool, children, math.inf, own)
+    if status:
+        children.check()
+        raise ZugwerkError("\n".join(tail).removeprefix("error: "))
+
+
 def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = "") -> dict[str, Set[str]]:
     """Return the part of a graph with some targets and all their dependencies, in the graph's order.
 
     Targets are stages, members ``stage@item`` or groups; without any, those whose names begin with the word of a
-    ``system``, and its headline figures; empty means all.
+    ``system``; empty means all.
 
     Raises:
         ZugwerkError: a target is unknown; the message lists the known ones.
@@ -204,10 +216,9 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], system: str = 
     groups = defaultdict(list)
     for name in graph:
         groups[name.partition("@")[0]].append(name)
-    of_system = f"{system}_" if system else "", f"report_headlines@{system}"
-    todo = [name for name in graph if name.startswith(of_system)] if not targets else []
+    todo = [name for name in graph if name.startswith(f"{system}_" if system else "")] if not targets else []
     if not targets and not todo:
-        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{of_system[0]}'")
+        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{system}_'")
     for target in targets:
         if target not in graph and target not in groups:
             raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")
@@ -293,14 +304,17 @@ class Scheduler:
         notice that a site has changed.
 
         Raises:
-            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read.
+            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read, artifacts/code.json has the
+                digests of other code.
         """
         self.checkout, self.children = checkout, children
         self.beside: list[str] = []  # Targets that were running when the first one failed, and finished
+        recorded = children.submit(require_recorded, checkout, children)
         graph = children.submit(read_targets, checkout, children)
         status = None if force else children.submit(changed_targets, (), checkout, children)
         params = read_tree(checkout / PARAMS_FILE)
         chosen = select(graph.result(), targets, system)
+        recorded.result()
         self._profile = str(params.get("profile", ""))
         self._seconds = _read_seconds(checkout / SECONDS)
         self.schedule = Schedule(

@@ -12,32 +12,47 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
 from pipeline_src import yaml12
-from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import run_main
 from pipeline_src.files import written_aside
 from pipeline_src.players.packaged import packaged_nets
-from pipeline_src.project.params import at, sentence
-from pipeline_src.project.profile import LAPTOP, merged_text
-from pipeline_src.reference.pages import code, deployments, hub_card, metrics_page, nets_page, table, value_code
-from pipeline_src.reference.stage_code import SECTIONS, json_schema
-from pipeline_src.report.charts import SPECS, charts, svg
-from pipeline_src.report.figures import (
-    MEASURED,
-    REGISTRY,
-    SYSTEMS,
-    committed_run,
-    figures,
-    interval,
-    number,
-    system_measurements,
-    with_unit,
-)
-from pipeline_src.report.page import Line, lines, verdicts
+from pipeline_src.project.graph import GRAPH
+from pipeline_src.project.graph import read_graph
+from pipeline_src.project.params import at
+from pipeline_src.project.params import sentence
+from pipeline_src.project.profile import LAPTOP
+from pipeline_src.project.profile import merged_text
+from pipeline_src.reference.pages import code
+from pipeline_src.reference.pages import deployments
+from pipeline_src.reference.pages import hub_card
+from pipeline_src.reference.pages import metrics_page
+from pipeline_src.reference.pages import nets_page
+from pipeline_src.reference.pages import table
+from pipeline_src.reference.pages import value_code
+from pipeline_src.reference.stage_code import SECTIONS
+from pipeline_src.reference.stage_code import json_schema
+from pipeline_src.report.charts import SPECS
+from pipeline_src.report.charts import charts
+from pipeline_src.report.charts import svg
+from pipeline_src.report.figures import MEASURED
+from pipeline_src.report.figures import REGISTRY
+from pipeline_src.report.figures import SYSTEMS
+from pipeline_src.report.figures import committed_run
+from pipeline_src.report.figures import figures
+from pipeline_src.report.figures import interval
+from pipeline_src.report.figures import number
+from pipeline_src.report.figures import system_measurements
+from pipeline_src.report.figures import with_unit
+from pipeline_src.report.page import Line
+from pipeline_src.report.page import lines
+from pipeline_src.report.page import verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
+from typing import Any
+
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 CARDS = Path("pipeline_src/nets")
@@ -123,6 +138,16 @@ def _best(row: dict[str, Any]) -> list[str]:
     cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
     words = with_unit(row["words"], unit)
     return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
+
+
+def _graph(folder: Path) -> list[str]:
+    """Return a diagram of the stages and those that read their outputs, without the last one, which reads them all."""
+    graph, edges = read_graph(folder / GRAPH), list[str]()
+    graph.popitem()
+    for name, stage in graph.items():
+        after = [other for other in graph if other != name and any(graph[other].reads(out) for out in stage.outs)]
+        edges += [f"{name} --> {' & '.join(after)}"] if after else []
+    return ["```mermaid", "flowchart LR", *edges, "```"]
 
 
 def _departures(folder: Path) -> list[str]:
@@ -388,6 +413,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "verdicts": lambda found, _folder, _words: _verdicts(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "graph": lambda _found, folder, _words: _graph(folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],

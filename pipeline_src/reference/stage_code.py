@@ -21,12 +21,12 @@ from pydantic import Field, Strict, create_model
 
 from pipeline_src.arena.score import CalibrationParams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json
+from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.games.game import GAMES
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of
 from pipeline_src.project.code import CHANGE_NO_OUTPUT, this_code
-from pipeline_src.project.graph import Stage, keys_behind, read_graph
+from pipeline_src.project.graph import GRAPH, Stage, read_graph, with_outputs
 from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, Count, Params, at, load, read_tree
 from pipeline_src.project.systems import declarations, module_of, sections, systems
 from pipeline_src.report.boards import ReportPositionsParams
@@ -123,24 +123,60 @@ def closure(stage: Stage, params: Mapping[str, Any]) -> list[str]:
 
 
 def digests(graph: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, str]:
-    """Digest of the code of each stage but ``code`` itself, by the stage's name."""
-    return {name: this_code().digest(*roots(stage, params)) for name, stage in graph.items() if name != "code"}
+    """Digest of the code of each stage, by the stage's name."""
+    return {name: this_code().digest(*roots(stage, params)) for name, stage in graph.items()}
 
 
-def main() -> None:
-    """Stage code: check params.yaml and write the digests of every other stage's code to ``artifacts/code.json``.
+def record(folder: Path = Path()) -> list[str]:
+    """Write the digests of all stages' code to ``artifacts/code.json``; return the stages whose digest has changed.
 
-    The file also lists the params behind each target, for the metrics files to say what made them.
-
-    An edited comment runs this stage alone; any other edit runs the stages whose digest has changed. A mistake in any
-    section of params.yaml is an error here, before anything runs for hours.
+    The file is in git, and no output of the graph: an edited comment changes nothing, and any other edit the digests
+    of the stages that run it, which DVC then runs again. Lists of outputs in dvc.yaml are written too.
 
     Raises:
         ZugwerkError: dvc.yaml or a source file cannot be read, or something is wrong in params.yaml.
     """
+    check_params(folder / PARAMS_FILE)
+    text, now = _graph_texts(folder)
+    if text != now:
+        with written_aside(folder / GRAPH) as aside:
+            aside.write_text(now, encoding="utf-8")
+    known, made = _recorded(folder), digests(read_graph(folder / GRAPH), read_tree(folder / PARAMS_FILE))
+    if known != made:
+        write_json(folder / CODE_FILE, {"code": made})
+    return sorted(name for name in known.keys() | made.keys() if known.get(name) != made.get(name))
+
+
+def require_recorded(*names: str) -> None:
+    """Refuse digests that are not those of the sources, of some stages or by default of all, and outdated lists.
+
+    Raises:
+        ZugwerkError: they differ, see the stages in the message; or as `record`, before anything runs for hours.
+    """
     check_params()
-    graph = read_graph()
-    write_json(CODE_FILE, {"code": digests(graph, read_tree()), "params": keys_behind(graph)})
+    if len(set(_graph_texts(Path()))) == 2:
+        raise ZugwerkError(f"{GRAPH}: the outputs that it lists are not those of {PARAMS_FILE}; {_REMEDY}")
+    graph, params, known = read_graph(), read_tree(), _recorded(Path())
+    chosen = {name: find_stage(graph, name) for name in names or graph}
+    wrong = [name for name, digest in digests(chosen, params).items() if known.get(name.partition("@")[0]) != digest]
+    if wrong := wrong or ([] if names else sorted(known.keys() - graph.keys())):
+        raise ZugwerkError(f"{CODE_FILE}: not the digests of the present code of {', '.join(wrong)}; {_REMEDY}")
+
+
+_REMEDY = "`zugwerk code` writes them, then run this again"
+
+
+def _graph_texts(folder: Path) -> tuple[str, str]:
+    """The text of dvc.yaml, and as it is with the lists of outputs that the params make."""
+    text = (folder / GRAPH).read_text(encoding="utf-8")
+    return text, with_outputs(text, read_graph(folder / GRAPH))
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    """The digests in the file; empty for one that is missing or cannot be read, as after a merge conflict."""
+    with contextlib.suppress(ZugwerkError, TypeError, KeyError):
+        return dict(read_json(folder / CODE_FILE)["code"])
+    return {}
 
 
 def find_stage(graph: Mapping[str, Stage], name: str) -> Stage:
@@ -171,9 +207,7 @@ def check_stage(name: str, loaded: Iterable[str], keys_read: Iterable[str]) -> N
 
 
 def unlisted_keys(stage: Stage, target: str, keys_read: Iterable[str]) -> list[str]:
-    """Keys of params.yaml that a stage has read, but that dvc.yaml does not list for it; none if the file is a dep."""
-    if stage.reads(PARAMS_FILE.name):
-        return []
+    """Keys of params.yaml that a stage has read, but that dvc.yaml does not list for it."""
     listed = [f"{key}." for key in (*stage.keys_of(target), CHANGE_NO_RESULT)]
     return sorted(key for key in keys_read if not any(f"{key}.".startswith(one) for one in listed))
 

@@ -5,7 +5,7 @@ outside the graph, in matches of thousands of games or on real records. The chec
 measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's comes
 behind, the newest first; without a run, other code than that of the laptop's committed run.
 
-A report of the graph says itself what made it (`project.params.made_by`). `keep` writes the figures of a run to
+A report of the graph says itself what made it (`project.graph.made_by`). `keep` writes the figures of a run to
 ``docs/measured/<profile>.json``, and of the profile that params.yaml has in git also the reports behind them, to
 ``docs/measured/<profile>/`` in the order of artifacts/reports; `agreement` says how a later run agrees with them.
 """

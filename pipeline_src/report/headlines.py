@@ -1,4 +1,4 @@
-"""Stage report_headlines: the few figures of a system that DVC shows as its metrics.
+"""Stages ``<system>_headlines``: the few figures of a system that DVC shows as its metrics.
 
 Reads the reports of a system below artifacts/reports/<system>; writes ``artifacts/reports/<system>.headlines.json``
 with the figures below the system's name, each as in its report, a number or ``{value, low, high, n}``, and null where

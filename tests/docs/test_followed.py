@@ -2,22 +2,26 @@
 
 import json
 import os
+import pytest
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
-
-import pytest
-
 from pipeline_src import yaml12
 from pipeline_src.records.littlegolem.amazons import write_record
 from spiders.replica.site import Answer
 from tests.docs.test_pages import blocks
 from tests.layout.imports import ROOT
-from tests.spiders.sites import crawled, games, run, served, write_params
+from tests.spiders.sites import crawled
+from tests.spiders.sites import games
+from tests.spiders.sites import run
+from tests.spiders.sites import served
+from tests.spiders.sites import write_params
+from urllib.parse import parse_qs
+from urllib.parse import urlsplit
+
 
 HOW_TO = ROOT / "docs" / "how-to"
 
@@ -96,7 +100,8 @@ def copy(tmp_path_factory):
 @pytest.fixture(scope="module")
 def made(copy):
     """The copy after its stages have run and `make docs` has."""
-    for command in ("reference.stage_code", "systems.random_games.play", "report.headlines --system random"):
+    ran(copy, "-m", "pipeline_src.cli", "code")
+    for command in ("systems.random_games.play", "report.headlines --system random"):
         ran(copy, "-m", "pipeline_src.stage", *command.split())
     ran(copy, "-m", "pipeline_src.reference")
     return copy

@@ -35,6 +35,18 @@ def test_a_port_in_use_is_named() -> None:
         serve._require_free(70000)
 
 
+@pytest.mark.parametrize(("limit", "message"), [("0.1", "within 0 s"), ("soon", "'soon' is no number of seconds")])
+def test_server_has_the_time_of_the_setting_to_answer(monkeypatch, limit, message):
+    monkeypatch.setenv("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", limit)
+    silent = subprocess.Popen(["sleep", "60"])
+    try:
+        with pytest.raises(ZugwerkError, match=message):
+            serve.wait_until_healthy("http://127.0.0.1:9", silent)
+    finally:
+        silent.kill()
+        silent.wait()
+
+
 def test_the_folder_of_reports_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "CHECKOUT", tmp_path)
     with socket.socket() as other:

@@ -97,7 +97,13 @@ def test_the_link_is_to_the_page_of_the_checkout(checkout: Path, monkeypatch: py
 
 # prefect.yaml, which `make docs` writes (`tests.reference.test_reference`).
 
-DEPLOYED = yaml12.parse((CHECKOUT / "prefect.yaml").read_text())["deployments"]
+PROJECT = yaml12.parse((CHECKOUT / "prefect.yaml").read_text())
+DEPLOYED = PROJECT["deployments"]
+
+
+def test_version_of_prefect_is_that_of_the_lock():
+    locked = (CHECKOUT / "requirements.lock").read_text().splitlines()
+    assert f"prefect=={PROJECT['prefect-version']}" in locked
 
 
 def test_every_flow_has_a_deployment():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pipeline_src import yaml12
-from pipeline_src.project.graph import CODE, Stage, overlap, reached, read_graph
+from pipeline_src.project.graph import Stage, overlap, reached, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.reference.stage_code import closure, digests
 from tests.layout.imports import ROOT
@@ -16,8 +16,8 @@ GRAPH = read_graph(ROOT / "dvc.yaml")
 PARAMS = read_tree(ROOT / "params.yaml")
 SECTIONS = list(PARAMS)
 SYSTEMS = {"amazons", "gomoku", "growing", "joseki", "depth"}
-REPORT = "report"
-"""First word of the stages that put all systems together."""
+REPORT = {"report", "headlines"}
+"""Words of the stages that put figures together."""
 PAGE_STAGE = "report_page"
 """The last of them, which comes after everything."""
 
@@ -91,7 +91,7 @@ def reading_key(graph, key):
 
 def stages(first):
     """Reached stages, those of the report left out."""
-    return {name for name in reached(GRAPH, first) if name.split("_")[0] != REPORT}
+    return {name for name in reached(GRAPH, first) if not REPORT & set(name.split("_"))}
 
 
 def systems(first):
@@ -101,7 +101,7 @@ def systems(first):
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_reaches_its_own_system_alone(section):
     expected = SHARED_SECTIONS.get(section, {section.split("_")[0]})
-    assert systems(reading_key(GRAPH, section)) == expected - {REPORT}
+    assert systems(reading_key(GRAPH, section)) == expected - REPORT
 
 
 @pytest.mark.parametrize("section", STAGES_REACHED)
@@ -111,7 +111,7 @@ def test_a_section_reaches_these_stages(section):
 
 def running(module):
     """Names of the stages whose code includes a module."""
-    return {name for name, stage in GRAPH.items() if name != CODE and module in closure(stage, PARAMS)}
+    return {name for name, stage in GRAPH.items() if module in closure(stage, PARAMS)}
 
 
 @pytest.mark.parametrize("module", SHARED_CODE)
@@ -124,7 +124,7 @@ def test_a_stages_module_and_system_reach_its_own_stages_alone():
     words = {"amazons_net": {"amazons"}, "gomoku_zero": {"gomoku", "growing"}, "growing_boards": {"growing"}}
     words |= {"search_depth": {"depth"}, "joseki": {"joseki"}}
     for name, stage in GRAPH.items():
-        if name == CODE or name.split("_")[0] == REPORT:
+        if REPORT & set(name.split("_")):
             continue
         for module in closure(stage, PARAMS):
             parts = module.split(".")
@@ -145,8 +145,6 @@ def test_a_player_in_the_params_is_part_of_the_code():
 def test_every_stage_watches_its_code():
     """Its params: `tests.reference.test_params_read`."""
     for name, definition in yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"].items():
-        if name == CODE:
-            continue
         params = definition.get("do", definition)["params"]
         assert {"artifacts/code.json": [f"code.{name}"]} in params, name
 
@@ -157,7 +155,7 @@ def test_spiders_reach_crawl_and_later_stages():
     assert stages(first) == {"amazons_crawl", *AMAZONS_AFTER_CRAWL}
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPH if name.split("_")[0] != REPORT and name != CODE])
+@pytest.mark.parametrize("name", [name for name in GRAPH if not REPORT & set(name.split("_"))])
 def test_the_report_comes_after_every_stage(name):
     if PAGE_STAGE not in GRAPH:
         pytest.skip(f"dvc.yaml has no stage {PAGE_STAGE}")

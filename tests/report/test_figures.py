@@ -12,7 +12,7 @@ from pipeline_src import files, yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import MADE_BY, read_json, write_json
 from pipeline_src.project import params
-from pipeline_src.project.graph import keys_behind, read_graph
+from pipeline_src.project.graph import keys_behind, made_by, read_graph
 from pipeline_src.project.params import at, read_tree
 from pipeline_src.project.profile import profile_tree
 from pipeline_src.report import headlines
@@ -74,7 +74,7 @@ def test_origin_is_current_if_all_values_behind_the_report_are(tmp_path, change)
 
 
 def test_stage_report_says_what_made_it(tmp_path, monkeypatch):
-    """The stage `code` lists the keys behind each target; files of times, and of no system, say nothing."""
+    """Files of times, and of no system, say nothing."""
     write_params(tmp_path, seed=3, crawl={"retries": 1}, train={"steps": [4]}, name="x")
     (tmp_path / "dvc.yaml").write_text(
         "stages:\n"
@@ -88,14 +88,14 @@ def test_stage_report_says_what_made_it(tmp_path, monkeypatch):
     behind = keys_behind(read_graph())
     assert behind["match"] == ["name", "seed", "train.steps"]  # and no value of crawl, which changes no result
     assert (behind["train@y"], behind["other"]) == (["seed", "train.steps"], ["train"])
-    write_json(params.CODE_FILE, {"code": {"match": "c0de"}, "params": behind})
-    monkeypatch.setattr(files, "ORIGIN", params.made_by("match"))
+    write_json(params.CODE_FILE, {"code": {"match": "c0de"}})
+    monkeypatch.setattr(files, "ORIGIN", made_by("match"))
     made = {"stage": "match", "code": "c0de", "params": {"name": "x", "seed": 3, "train.steps": [4]}}
     for name, said in (("a/m.json", made), ("a/b/m.json", made), ("a/m.timings.json", None), ("m.json", None)):
         write_json(Path("artifacts/reports") / name, {"score": 1})
         assert read_json(Path("artifacts/reports") / name) == {"score": 1} | ({"made_by": said} if said else {})
     params.CODE_FILE.unlink()
-    assert params.made_by("match") == {}
+    assert made_by("match") == {}
 
 
 ANCHOR = {"player": "mcts:playouts=1000"}
@@ -455,13 +455,14 @@ def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
 def test_each_system_in_dvc_yaml_has_figures_of_the_graph():
     stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     chosen = {system.word: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
-    assert sorted(stages["report_headlines"]["foreach"]) == sorted(chosen)
-    for name, shown in chosen.values():
-        assert all(REGISTRY[name][figure].path for figure in shown)
+    loss = {"amazons_match": {"loss": "${amazons_match.loss}"}}
+    for word, (name, shown) in chosen.items():
+        deps = {metric_of(REGISTRY[name][figure], loss)[0] for figure in shown}
+        assert set(stages[f"{word}_headlines"]["deps"]) == deps
     assert sum(len(shown) for _, shown in chosen.values()) <= 15
 
 
 def test_dvc_shows_the_headlines_and_no_other_report():
     stages = yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"]
     metrics = {name for name, stage in stages.items() if "metrics" in stage.get("do", stage)}
-    assert metrics == {"report_headlines"}
+    assert metrics == {f"{system.word}_headlines" for system in SYSTEMS.values() if system.metrics}
