@@ -23,13 +23,13 @@ def choose_player(page, text):
 
 def test_analysis_survives_a_reload_and_a_deeper_value_replaces_it(open_page):
     page = open_page(f"#/analyse?{LOST}&judge=1&nodes=5000")
-    page.see("10 of 10 positions, 5.0 k nodes each", "Move 6 of 9", "The loss of White was forced from 6. a1 on.")
+    page.see("10 of 10 positions, 5.0 k nodes each", "Move 6 of 9", "From there on the loss of White was forced.")
     page.push("Think", "Previous move", "Previous move")
     page.see("Move 4 of 9")
     shallow = page.locator(".lines p small").inner_text()
     page.wait_for_url(re.compile("ply=4.*judge=1.*player=engine.*nodes=5000"))
     page.reload()
-    page.see("Move 4 of 9", "The loss of White was forced from 6. a1 on.")
+    page.see("Move 4 of 9", "From there on the loss of White was forced.")
     assert page.locator(".lines p small").inner_text() == shallow
     page.push("Analyse i8 deeper")
     page.get_by_text(shallow).wait_for(state="detached")
@@ -47,6 +47,43 @@ def test_board_and_its_steps_end_above_the_fold(open_page, game, size):
         box = page.locator(place).bounding_box()
         assert box["y"] + box["height"] <= size["height"], place
     page.fine()
+
+
+PASTE = """(text) => { const data = new DataTransfer(); data.setData("text/plain", text);
+    const all = { clipboardData: data, bubbles: true, cancelable: true };
+    document.body.dispatchEvent(new ClipboardEvent("paste", all)); }"""
+
+
+def test_text_pasted_anywhere_opens_a_board(open_page):
+    page = open_page("#/play")
+    page.see("New game")
+    page.evaluate(PASTE, "hello world")
+    page.see("hello is no move")
+    assert page.get_by_text("New game").count(), "the page stays"
+    for text, path in (
+        ("7,7 8,8", "h8,i7"),
+        ("D1-D7(G7)", "d1-d7/g7"),
+        ("d1d7g7 a7f2i5", "d1-d7/g7,a7-f2/i5"),
+        ("5/5/2x2/5/5 w", "fen=5/5/2x2/5/5"),
+        ("(;GM[4]SZ[15];B[hh];W[ig];B[hi])", "source=upload"),
+        ("Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n-1\n", "source=upload"),
+    ):
+        page.evaluate(PASTE, text)
+        page.wait_for_function("(path) => decodeURIComponent(location.hash).includes(path)", arg=path)
+        page.locator(".board").wait_for()
+
+
+def test_position_set_up_by_clicks_in_turn_is_played_from(open_page):
+    page = open_page("#/play")
+    page.get_by_label("Gomoku", exact=True).check()
+    page.get_by_role("link", name="Set up a position").click()
+    page.touch("h8", "h9", "h10")
+    page.see("White to move.")
+    page.push("Play from here")
+    page.see("Play on from here")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.see("White to move.")
+    assert page.evaluate("document.activeElement.dataset.cell") == "h8"
 
 
 def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, record_file):

@@ -272,7 +272,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     const { bad, forced } = judges.story(line), loser = forced && sides[Number(judges.best(forced).win_rate > 0.5)], after = bad && judges.best(bad), point = bad && judges.best(bad.parent)?.line[0];
     const won = after && proven(after.value, after.player).startsWith("wins");
     put(story, bad && [`After ${bad.depth}. `, h("a", { href: "", onclick: (event) => { event.preventDefault(); go(bad); } }, bad.move), won ? ` ${sides[1 - sideToMove(bad.parent)]} had a forced win` : ` ${sides[sideToMove(bad.parent)]} had given away ${percent(judges.lost(bad))}`, point && point !== bad.move ? `; ${point} was the point. ` : ". "],
-      forced && forced !== bad && `The loss of ${loser} was forced from ${forced.depth}. ${forced.move} on.`);
+      forced && (forced === bad ? `From there on the loss of ${loser} was forced.` : `The loss of ${loser} was forced from ${forced.depth}. ${forced.move} on.`));
   }
 
   /** The worst turns as puzzles: those of the person who played the game, if one did. */

@@ -46,8 +46,8 @@ export async function show(root, params) {
   };
   const come = params.open && taken();
   if (come) {
-    await begin(views.choose);
-    try { if (come.data) await openFile(begin, views, come.name, come.data); else await openText(begin, views, come.text); } catch (error) { toast(error.message, "bad"); }
+    try { await (come.data ? openFile(begin, views, come.name, come.data) : openText(begin, views, come.text)); } catch (error) { toast(error.message, "bad"); }
+    if (!turn) await begin(views.choose); // it could not be opened
   } else if (params.edit) await begin(views.edit, { game: params.game, fen: params.fen || fenOf({ game: params.game, size: Number(params.size), variant: params.variant }) });
   else if (/^(forced|own)(-\d+)?$/.test(params.puzzle)) { const [kind, number] = params.puzzle.split("-"); await begin(views.puzzles, kind, Number(number)); }
   else if (params.source && params.game) await begin(views.file, params.source, Number(params.game), params.ply || 0, params);
