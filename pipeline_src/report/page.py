@@ -1,7 +1,7 @@
 """The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from pipeline_src.report.figures import (
     COMMITTED,
     OTHER_PARAMS,
     SYSTEMS,
+    agreement,
     commit,
     figures,
     hardware,
@@ -104,6 +105,7 @@ def line(row: dict[str, Any], below: bool = False) -> Line:
 Row = dict[str, Any]
 MADE = ("graph", "measured")
 NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
+SIGNS = {"beaten": "▲", "reproduced": "✓", NOT_REACHED: "✗", NOT_MEASURED: "?"}
 
 
 class Verdict(NamedTuple):
@@ -116,6 +118,10 @@ class Verdict(NamedTuple):
     best: str  # The best committed measurement, with interval, player and profile; `-` without one
     outcome: str  # `reproduced`, `beaten`, `NOT_REACHED` or `NOT_MEASURED`: by the best measurement, or else by the run
     reason: str
+    bar: str  # The value that decides: the published one, or that of the figure which takes its place
+    ours: str  # The value that is judged, with its interval and n; `-` without one
+    judged: str  # The column that `ours` is from
+    command: str  # What makes the figure
 
 
 def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
@@ -132,6 +138,7 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
         best = next(iter(larger or measured), None)
         deciding = best or made
         outcome = _outcome(claim, rows, deciding) if deciding else NOT_MEASURED
+        bar = _bar(claim, rows, deciding or row)
         told.append(
             Verdict(
                 name,
@@ -141,9 +148,25 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
                 _cell(claim, rows, best) if best else "-",
                 outcome,
                 (outcome == NOT_REACHED and claim.missed) or claim.reason,
+                number(bar["ours"], row["unit"]) if bar else "-",
+                _judged(deciding) if deciding else "-",
+                "best measurement" if best else "this run",
+                row["command"] or "",
             )
         )
     return told
+
+
+def _judged(row: Row) -> str:
+    parts = [number(row["ours"], row["unit"]), interval(row), f"n {number(row['n'])}" if row["n"] else "-"]
+    return ", ".join(part for part in parts if part != "-")
+
+
+def summary(told: Sequence[Verdict], agreed: Sequence[str]) -> str:
+    """Return the verdicts in a sentence: how many systems have each, and how this run agrees with the committed one."""
+    counts = Counter(one.outcome for one in told)
+    sentence = ", ".join(f"{counts[outcome]} {outcome}" for outcome in SIGNS if counts[outcome])
+    return f"{sentence}. This run: {agreed[0]}." if agreed else f"{sentence}. This run has made no figure yet."
 
 
 def _outcome(claim: Claim, rows: Mapping[str, Row], row: Row) -> str:
@@ -300,7 +323,7 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
-    tables = {name: lines(found[name]) for name in SYSTEMS}
+    tables, told = {name: lines(found[name]) for name in SYSTEMS}, verdicts(found)
     boards = examples(folder) if (folder / POSITIONS).exists() else []
     params = read_tree(folder / PARAMS_FILE)
     made = {
@@ -313,7 +336,9 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
         made=made,
         systems=SYSTEMS,
         tables=tables,
-        verdicts=verdicts(found),
+        verdicts=told,
+        summary=summary(told, agreement(folder)),
+        signs=SIGNS,
         common={name: most_common_origins(lines) for name, lines in tables.items()},
         charts={name: charts(name, folder) for name, system in SYSTEMS.items()},
         boards={name: [one for one in boards if one.system == system.word] for name, system in SYSTEMS.items()},

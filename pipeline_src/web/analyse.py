@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import hashlib
 import threading
-import uuid
 from collections import OrderedDict
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
 from functools import lru_cache
@@ -19,8 +20,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.files import SUFFIXES, Found
 from pipeline_src.records.record import GameRecord, record_of
 from pipeline_src.web import messages
-from pipeline_src.web.choices import analysts, check_player
-from pipeline_src.web.engine import Call, Place, Task, Thought
+from pipeline_src.web.choices import analysts, budget, check_player
+from pipeline_src.web.engine import Call, Engines, Place, Task, Thought
 from pipeline_src.web.records import archive, game_of, read_games
 from pipeline_src.web.settings import Settings, files_below
 
@@ -75,7 +76,9 @@ def files(request: Request) -> messages.RecordFiles:
 @router.post("/upload")
 async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> messages.Opened:
     """Read the games of an upload; the request's body is the file."""
-    data, path, key = await request.body(), Path(Path(name).name or "record"), uuid.uuid4().hex
+    data, path = await request.body(), Path(Path(name).name or "record")
+    key = hashlib.sha256(path.name.encode() + b"\0" + data).hexdigest()[:32]  # a file opened again has the same links
+    key = hashlib.sha256(path.name.encode() + b"\0" + data).hexdigest()[:32]  # a file opened again has the same links
     found = await run_in_threadpool(read_games, data, path.name)
     with _LOCK:
         _UPLOADS[key] = _File(path, found, data)
@@ -128,14 +131,6 @@ def tree(wanted: messages.Tree) -> messages.Replay:
     return _replay(wanted)
 
 
-@router.post("/paste")
-def paste(pasted: messages.Pasted) -> messages.Replay:
-    """Return the position or the moves that a text describes. A record is opened by `upload`."""
-    from pipeline_src.web.trees import read_text
-
-    return _replay(messages.Tree(place=read_text(pasted.place, pasted.text)))
-
-
 def _replay(tree: messages.Tree) -> messages.Replay:
     from pipeline_src.games.game import get_game
     from pipeline_src.web.trees import drawn, formats, main_line
@@ -175,6 +170,22 @@ async def watch(socket: WebSocket) -> None:
         await fail(socket, str(error))
     else:
         await follow(socket, record, wanted)
+
+
+@router.post("/line")
+async def line(wanted: messages.AnalysisRequest, request: Request) -> messages.Analysed:
+    """Analyse the positions of a line; the answer comes when all are analysed. A closed request ends it."""
+    from pipeline_src.web.trees import record_at
+
+    await run_in_threadpool(check_player, wanted.player, wanted.place.game, request.app.state.settings)
+    record, found = await run_in_threadpool(record_at, wanted.place), {}
+    async with aclosing(analysed(request.app.state.engines, record, wanted)) as answers:
+        async for one in answers:
+            if isinstance(one, messages.PlyAnalysis):
+                found[one.ply] = one
+            if await request.is_disconnected():
+                break
+    return messages.Analysed(positions=tuple(found[ply] for ply in sorted(found)))
 
 
 @router.websocket("/think")
@@ -273,11 +284,11 @@ def _head(record: GameRecord, most: int = 100) -> messages.GameHead:
 
 
 def known(record: GameRecord, request: messages.AnalysisRequest) -> Results:
-    """Return the results so far for a line, a player and its time. The caller adds new results to it."""
+    """Return the results so far for a line and a player. The caller adds new results to it."""
     from pipeline_src.arena.runner import stamps_of
 
     place = record.game, record.variant, record.height, record.width, record.actions
-    return _results(*place, request.player, stamps_of(request.player), request.movetime)
+    return _results(*place, request.player, stamps_of(request.player))
 
 
 @lru_cache(KEPT)
@@ -287,7 +298,7 @@ def _results(*_about: object) -> Results:
 
 async def follow(socket: WebSocket, record: GameRecord, wanted: messages.AnalysisRequest) -> None:
     """Analyse a game, send the results to the page, and stop when the page is closed."""
-    work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
+    work, gone = asyncio.create_task(_tell_all(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
@@ -300,34 +311,60 @@ async def follow(socket: WebSocket, record: GameRecord, wanted: messages.Analysi
             await socket.close()
 
 
-async def _analyse(socket: WebSocket, record: GameRecord, wanted: messages.AnalysisRequest) -> None:
-    found, positions = known(record, wanted), len(record.actions) + 1
-    for one in sorted(found.values(), key=lambda one: one.ply):
-        await socket.send_text(one.model_dump_json())
-    await _tell(socket, "preparing" if len(found) < positions else "done", len(found), positions)
-    if len(found) == positions:
-        return
-    done = [one.model_dump() for one in found.values()]
-    call = Call(function="analyse", arguments=(asdict(record), wanted.player, wanted.movetime, done), key="analysis")
+async def _tell_all(socket: WebSocket, record: GameRecord, wanted: messages.AnalysisRequest) -> None:
     try:
-        async with aclosing(socket.app.state.engines.follow(call)) as answers:
-            async for heard in answers:
-                if isinstance(heard, int):
-                    await _tell(socket, "waiting", len(found), positions)
-                elif not heard.last:
-                    for value in filter(None, heard.values):
-                        one = found[value["ply"]] = messages.PlyAnalysis.model_validate(value)
-                        await socket.send_text(one.model_dump_json())
-                    state = "preparing" if heard.stage else "running" if len(found) < positions else "done"
-                    await _tell(socket, state, len(found), positions)
+        async with aclosing(analysed(socket.app.state.engines, record, wanted)) as answers:
+            async for one in answers:
+                await socket.send_text(one.model_dump_json())
     except ZugwerkError as error:
-        await fail(socket, str(error), len(found), positions)
+        await fail(socket, str(error))
 
 
-async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0) -> None:
+async def analysed(
+    engines: Engines, record: GameRecord, wanted: messages.AnalysisRequest
+) -> AsyncGenerator[messages.PlyAnalysis | messages.AnalysisState, None]:
+    """Yield what is known of a line, then each position as it is analysed, and the states in between.
+
+    Raises:
+        ZugwerkError: the player cannot analyse the game, or its process ended.
+    """
+    found, last, nodes = known(record, wanted), len(record.actions), wanted.nodes or budget(wanted.player)
+    if wanted.first > last:
+        raise ZugwerkError(f"first: {wanted.first} is after the last of {last} moves")
+    for ply in sorted(found):
+        if ply >= wanted.first:
+            yield found[ply]
+    left = {ply for ply in range(wanted.first, last + 1) if ply not in found or found[ply].budget < nodes}
+
+    def state(name: Any) -> messages.AnalysisState:
+        positions = last + 1 - wanted.first
+        return messages.AnalysisState(state=name, done=positions - len(left), positions=positions, error="")
+
+    yield state("preparing" if left else "done")
+    if not left:
+        return
+    done = [one.model_dump() for ply, one in found.items() if ply not in left]
+    arguments = (asdict(record), wanted.player, nodes, wanted.first, done)
+    async with aclosing(engines.follow(Call(function="analyse", arguments=arguments, key="analysis"))) as answers:
+        async for heard in answers:
+            if isinstance(heard, int):
+                yield state("waiting")
+            elif not heard.last:
+                for value in filter(None, heard.values):
+                    one = messages.PlyAnalysis.model_validate(value)
+                    if one.ply not in found or found[one.ply].budget <= one.budget:
+                        found[one.ply] = one
+                    left.discard(one.ply)
+                    yield found[one.ply]
+                yield state("preparing" if heard.stage else "running" if left else "done")
+
+
+async def fail(socket: WebSocket, error: str) -> None:
     """Send an error and close the socket."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await _tell(socket, "failed", done, positions, error)
+        await socket.send_text(
+            messages.AnalysisState(state="failed", done=0, positions=0, error=error).model_dump_json()
+        )
         await socket.close()
 
 
@@ -335,12 +372,6 @@ async def _until_gone(socket: WebSocket) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         async for _ in messages.received(socket):
             pass
-
-
-async def _tell(socket: WebSocket, state: Any, done: int, positions: int, error: str = "") -> None:
-    await socket.send_text(
-        messages.AnalysisState(state=state, done=done, positions=positions, error=error).model_dump_json()
-    )
 
 
 # A player thinks about the position that a page shows, until the page shows another one or is closed.

@@ -143,17 +143,23 @@ class Child:
             raise ZugwerkError(f"player {task.player} does not search, so it has no values to show; take another one")
         self._answer(Answer(id=number, stage="thinking"))
 
+        by_depth: dict[int, float] = {}
+
         def tell(found: SearchResult) -> None:
-            self._answer(Answer(id=number, thought=thought_of(rules, position, task, found)))
+            self._answer(Answer(id=number, thought=thought_of(rules, position, task, found, by_depth)))
+
+        def report(found: SearchResult) -> None:
+            by_depth[found.depth] = found.value
+            reports.report(found)
 
         reports = Reports(tell)
         bounds = Bounds(task.depth, task.nodes, task.movetime_ms, task.infinite, task.lines)
         search.begin(player)
         try:
-            chosen = player.think(position, bounds, reports.report)
+            chosen = player.think(position, bounds, report)
         finally:
             reports.close()
-        thought = None if chosen.found is None else thought_of(rules, position, task, chosen.found)
+        thought = None if chosen.found is None else thought_of(rules, position, task, chosen.found, by_depth)
         move = rules.format_move(chosen.action, *position.state.board.shape)
         return Chosen(move=move, thought=thought, only=only_board(player))
 
@@ -183,7 +189,7 @@ def only_board(player: Player) -> OnlyBoard | None:
     return None if player.only is None else OnlyBoard(**player.only._asdict())
 
 
-def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
+def thought_of(rules: Game, position: Position, task: Task, found: SearchResult, by_depth: dict[int, float]) -> Thought:
     """Return the report of a search with moves as texts and the value as a win rate."""
     game, player, shape = task.place.game, task.player, position.state.board.shape
 
@@ -201,7 +207,7 @@ def thought_of(rules: Game, position: Position, task: Task, found: SearchResult)
         seconds=found.seconds,
         value=best.value,
         unit=unit_of(game, player),
-        win_rate=best.win_rate,
+        win_rate=_evened(game, player, found, by_depth) if math.isfinite(found.value) else best.win_rate,
         line=texts(found.pv),
         lines=tuple(map(line, found.lines)) or (best,),
     )
@@ -240,13 +246,16 @@ def unit_of(game: str, player: str) -> Unit:
 # The analysis of a game, position by position.
 
 
-def analyse(game: dict[str, Any], player: str, movetime: float, done: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def analyse(
+    game: dict[str, Any], player: str, nodes: int, first: int, done: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """Yield an analysis of each position that is not ``done``, in order, after an empty row when the player is ready.
 
     Args:
         game: a record (`dataclasses.asdict`), as JSON has it.
         player: text of a player that searches.
-        movetime: milliseconds per position.
+        nodes: nodes per position, or simulations.
+        first: number of moves before the first position.
         done: earlier results, `PlyAnalysis` as JSON objects, like the yielded ones.
     """
     record = GameRecord(**{**game, "actions": tuple(game["actions"])})
@@ -262,7 +271,7 @@ def analyse(game: dict[str, Any], player: str, movetime: float, done: list[dict[
         for action in record.actions:
             states.append(rules.play(states[-1], action))
         found = {one["ply"]: PlyAnalysis.model_validate(one) for one in done}
-        for ply in [ply for ply in range(len(states)) if ply not in found]:
+        for ply in [ply for ply in range(first, len(states)) if ply not in found]:
             state, before, winner = states[ply], found.get(ply - 1), rules.winner(states[ply])
             about: dict[str, Any] = {"value": None, "depth": 0, "nodes": 0, "line": ()}
             if winner is not None:
@@ -270,7 +279,7 @@ def analyse(game: dict[str, Any], player: str, movetime: float, done: list[dict[
             else:
                 position = Position(state, np.random.default_rng(ply), start, record.actions[:ply])
                 heard = list[SearchResult]()
-                search = one.think(position, Bounds(movetime_ms=movetime), heard.append).found
+                search = one.think(position, Bounds(nodes=nodes), heard.append).found
                 if search is None:
                     raise ZugwerkError(f"player {player} gives no value of its positions; take another one")
                 rate = _evened(record.game, player, search, {info.depth: info.value for info in heard})
@@ -282,7 +291,7 @@ def analyse(game: dict[str, Any], player: str, movetime: float, done: list[dict[
                 best = before.line[:1] == (rules.format_move(record.actions[ply - 1], *shape),)
                 change = (before.win_rate - rate) * (1 if rules.to_play(states[ply - 1]) == 0 else -1)
                 lost = 0.0 if best else max(0.0, change)
-            found[ply] = PlyAnalysis(ply=ply, win_rate=rate, lost=lost, **about)
+            found[ply] = PlyAnalysis(ply=ply, win_rate=rate, lost=lost, budget=nodes, **about)
             yield found[ply].model_dump()
     finally:
         one.close()

@@ -25,6 +25,8 @@ VARIANTS = {
 USUAL = {"amazons": 10, "gomoku": 15}
 ANALYSTS = {"amazons": ("alphabeta", "puct", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
 """Players that can analyse, by game; the first is the default."""
+NODES, SIMULATIONS = 50_000, 400  # Usual budgets of an analysis per position
+TREES = ("mcts", "nets", "puct", "uct", "zero")  # Players whose budgets are simulations
 LONG_LINE = re.compile(r"\b[a-z]+-([6-9]|\d\d)$")
 """Ending of a variant, or of a position, of Gomoku with lines that the engine does not know."""
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}  # File names of nets, by game
@@ -43,6 +45,11 @@ def analysts(game: str, rule: str) -> tuple[str, ...]:
 def hinting(game: str, rule: str) -> str:
     """Return the player that gives hints and judges moves."""
     return f"{analysts(game, rule)[0]}:movetime=1000" if game in ANALYSTS else "mcts"
+
+
+def budget(player: str) -> int:
+    """Return the usual nodes or simulations per position of a player that analyses."""
+    return SIMULATIONS if PlayerText.parse(player).name in TREES else NODES
 
 
 @router.get("/choices")

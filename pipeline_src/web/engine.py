@@ -124,7 +124,7 @@ class Thought(Message):
     """Unit of the value: ``rate`` from -1 to 1, ``squares`` in the Amazons, ``points`` of Gomoku's evaluations."""
     win_rate: float | None
     """The value as a win rate from 0 to 1: 4 squares, 400 points of Gomoku's engine or 40 of another player are odds of
-    e to 1."""
+    e to 1. For iterative deepening it is the mean over the last two depths."""
     line: tuple[str, ...]
     """Principal variation, from the best move on."""
     lines: tuple[ThoughtLine, ...] = ()

@@ -396,8 +396,6 @@ class Judgement(Message):
     """A player's judgement of a position, to be written as a comment."""
 
     player: str
-    movetime: float | None = None
-    """Milliseconds that the player had; null if it searched until it was stopped."""
     win_rate: float
     """Win rate of the side that moved first in the game, 0 to 1."""
     depth: int
@@ -434,15 +432,8 @@ class Tree(Message):
     event: Annotated[str, Field(max_length=4_000)] = ""
     winner: Winner | None = None
     resigned: bool = False
-
-
-class Pasted(Message):
-    """A position or moves as text."""
-
-    place: Place
-    """Board for moves without a position, and the game."""
-    text: Annotated[str, Field(max_length=20_000)]
-    """A FEN, or moves from the start position, such as ``h8 i9`` or ``1. d1-d7/g7 a7-f2/i5``."""
+    date: Annotated[str, Field(pattern=r"^(\d{4}-\d\d-\d\d)?$")] = ""
+    """Day of the game, for DT in SGF."""
 
 
 class DrawnNode(TreeNode):
@@ -476,14 +467,16 @@ class Replay(Message):
 
 
 class AnalysisRequest(Message):
-    """First message on the WebSocket ``/api/analyse/watch``: a line to analyse. The analysis ends with the socket."""
+    """A line to analyse: first message on the WebSocket ``/api/analyse/watch``, with which the analysis ends."""
 
     place: Place
     """Start position and moves."""
     player: Annotated[str, Field(min_length=1, max_length=300)]
     """Text of a player that searches, e.g. ``alphabeta`` or ``engine:threats=0``."""
-    movetime: Annotated[float, Field(ge=1, le=60_000)] = 100.0
-    """Milliseconds per position."""
+    nodes: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    """Nodes per position, simulations of a tree search; by default 50,000 nodes or 400 simulations."""
+    first: Annotated[int, Field(ge=0)] = 0
+    """Number of moves before the first position to analyse."""
 
 
 class ThinkRequest(Message):
@@ -526,6 +519,15 @@ class PlyAnalysis(Message):
     """Principal variation; its first move is the best one. Empty if the game is over."""
     lost: float | None
     """Win rate lost by the move before this position; null at the start, or if the position before is not analysed."""
+    budget: int
+    """Nodes or simulations that the search was allowed."""
+
+
+class Analysed(Message):
+    """Answer to a request for an analysis."""
+
+    positions: tuple[PlyAnalysis, ...]
+    """The positions from ``first`` on, in the order of the game."""
 
 
 class AnalysisState(Message):
@@ -537,7 +539,7 @@ class AnalysisState(Message):
     done: int
     """Number of positions analysed."""
     positions: int
-    """Number of positions of the game, including the one after the last move."""
+    """Number of positions to analyse, including the one after the last move."""
     error: str
     """Reason for a failure; else empty."""
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import GAMES, get_game
 from pipeline_src.web import messages
-from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, hinting
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, budget, check_player, hinting
 from pipeline_src.web.engine import Call, Engines, Message, Place, Task
 from pipeline_src.web.session import FullError, Session, Store
 
@@ -25,9 +25,6 @@ MOST_TABS = 8  # Largest number of tabs of a game
 MOST_UNSENT = 100  # Largest number of messages that wait for a tab
 GONE, BUSY, SLOW = 4404, 4429, 4013
 """Codes that close the WebSocket of a game: unknown game, too many tabs, messages not read."""
-JUDGE_MS = 250.0  # Milliseconds of each of the two positions that a move is judged by
-UNJUDGED = {"win_rate": 0.5, "value": None, "depth": 0, "nodes": 0, "line": (), "lost": None}
-"""Stands for the analysis of an earlier position, which is not needed."""
 KINDS = {"sgf": "application/x-go-sgf", "psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
 Name = Annotated[str, InPath(max_length=40)]
 
@@ -108,9 +105,8 @@ async def judge(asked: messages.Judge, request: Request) -> messages.Judged:
 
     moves = (*asked.place.moves, asked.move)
     record = await asyncio.to_thread(record_at, asked.place.model_copy(update={"moves": moves}))
-    earlier = [{"ply": ply, **UNJUDGED} for ply in range(len(moves) - 1)]
     player = hinting(record.game, record.variant)
-    call = Call(function="analyse", arguments=(asdict(record), player, JUDGE_MS, earlier), key="judge")
+    call = Call(function="analyse", arguments=(asdict(record), player, budget(player), len(moves) - 1, ()), key="judge")
     before, after = [one for one in await request.app.state.engines.values(call) if one]
     return messages.Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
 

@@ -482,8 +482,9 @@ class Session:
         from pipeline_src.web.trees import saved
 
         async with self._lock:
+            names = self._level(0) or self._seats[0], self._level(1) or self._seats[1]
             resigned = self._ended == "resigned"
-            return await asyncio.to_thread(saved, self.game, suffix, self._seats, self.winner, resigned)
+            return await asyncio.to_thread(saved, self.game, suffix, names, self.winner, resigned)
 
     async def close(self) -> None:
         """End searches, timers and messages."""

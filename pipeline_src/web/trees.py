@@ -1,5 +1,6 @@
-"""Trees of variations: from the main line of a record, from an SGF file, from a page, and from pasted text."""
+"""Trees of variations: from the main line of a record, from an SGF file and from a page."""
 
+import datetime
 import re
 import tempfile
 from collections.abc import Sequence
@@ -32,8 +33,6 @@ from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judge
 DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
 LONGEST = 6  # Largest number of moves of a line in a comment
 _SIDES = {**LETTERS, "go": "BW"}
-_NUMBERED = re.compile(r"\b\d+\.+(?=\s|$|[a-z])")
-_TURN = re.compile(r"[a-z]\d+-[a-z]\d+/[a-z]\d+|[a-z]\d+")
 
 Properties = dict[str, list[bytes]]
 
@@ -185,26 +184,6 @@ class _Growing:
         node["comment"] = "\n".join(filter(None, [node["comment"], comment]))
 
 
-def read_text(place: Place, text: str) -> Place:
-    """Return the position that a text describes: a FEN, or moves from the start position of ``place``.
-
-    A `ZugwerkError`, if it is neither, has the reason for its likely format.
-    """
-    words = text.split()
-    if not words:
-        raise ZugwerkError("nothing to read: paste a FEN, or moves such as h8 i9 or d1-d7/g7")
-    if len(words) > 1 and words[1] in ("b", "w") and "/" in words[0] and "-" not in words[0]:
-        get_game(place.game).from_fen(" ".join(words))
-        return place.model_copy(update={"fen": " ".join(words), "moves": ()})
-    moves = list[str]()
-    for word in re.split(r"[\s,;]+", _NUMBERED.sub(" ", text.lower())):
-        parts = _TURN.findall(word)
-        if "".join(parts) != word:
-            raise ZugwerkError(f"{shown(word)} is no move; expected moves such as h8 i9 or d1-d7/g7, or a FEN")
-        moves += parts
-    return place.model_copy(update={"moves": tuple(moves)})
-
-
 # Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats.
 
 
@@ -231,7 +210,8 @@ def saved(game: Game, suffix: str, names: tuple[str, str], winner: Any, resigned
     if suffix not in game.formats:
         raise ZugwerkError(f".{suffix[:20]}: this game can be saved as {', '.join(game.formats)}")
     place, (first, second) = game.place.model_copy(update={"moves": tuple(game.moves)}), (name[:200] for name in names)
-    tree = Tree(place=place, first_name=first, second_name=second, winner=winner, resigned=resigned)
+    date = datetime.date.today().isoformat()
+    tree = Tree(place=place, first_name=first, second_name=second, winner=winner, resigned=resigned, date=date)
     if suffix != "parquet":
         return written(tree, suffix).encode("latin-1" if suffix == "txt" else "utf-8", "replace")
     with tempfile.TemporaryDirectory() as folder:
@@ -316,6 +296,7 @@ def _root(tree: Tree, start: Any) -> Properties:
         f"P{letters[0]}": tree.first_name,
         f"P{letters[1]}": tree.second_name,
         "EV": tree.event,
+        "DT": tree.date,
         "RE": {"first": f"{letters[0]}+{how}", "second": f"{letters[1]}+{how}", "draw": "0", None: ""}[tree.winner],
         "AP": "Zugwerk",
     }
@@ -363,8 +344,7 @@ def _notes(name: str, comment: str, judgements: tuple[Judgement, ...]) -> Proper
 
 def judged(one: Judgement) -> str:
     """Return a judgement in words."""
-    how = "" if one.movetime is None else f", {one.movetime:g} ms"
-    words = [f"{one.player}{how}: first side wins {100 * one.win_rate:.1f} %"]
+    words = [f"{one.player}: first side wins {100 * one.win_rate:.1f} %"]
     if one.lost:
         words.append(f"the move gave away {100 * one.lost:.1f} %")
     if one.line:

@@ -78,7 +78,9 @@ def test_the_page_opens_with_the_verdict_and_folds_the_tables(checkout):
     text = text_of(checkout)
     body = text[text.index("<main>") :]
     assert body.index('id="verdict"') < body.index("not measured") < body.index('<section id="amazons_net">')
-    assert body.count("<tr><td><a href=") == 5
+    assert body.count('<tr><td><span class="outcome') == 5
+    assert "5 not measured. This run" in text[: text.index("<nav>")]
+    assert "not made by this run: <code>" in body
     for table in re.finditer("<table>", body):
         assert body.rfind("<details>", 0, table.start()) > body.rfind("</details>", 0, table.start())
 

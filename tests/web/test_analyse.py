@@ -25,7 +25,6 @@ from pipeline_src.web.analyse import follow, forced_wins, known
 from pipeline_src.web.child import PROOF
 from pipeline_src.web.engine import Place
 from pipeline_src.web.messages import AnalysisRequest, Judgement, PlyAnalysis
-from pipeline_src.web.play import UNJUDGED
 from pipeline_src.web.records import read_games
 from pipeline_src.web.trees import tree_of, written
 from tests.players.test_programs import SCRIPT
@@ -193,7 +192,7 @@ def test_game_from_a_set_up_position_is_shown(client):
     assert replay["place"]["fen"] == "15/15/15/15/15/15/8x6/6ox7/6o8/15/15/15/15/15/15 b exact"
     assert [one["move"] for one in replay["nodes"]] == ["j6", "k5"]
     assert replay["formats"] == ["sgf"]
-    messages = analysed(client, place=place_of(replay), player="alphabeta:depth=1", movetime=5)
+    messages = analysed(client, place=place_of(replay), player="alphabeta:depth=1", nodes=500)
     assert messages[-1]["state"] == "done", messages[-1]
     exported = exported_from(client, replay)["text"]
     assert all(part in exported for part in ("AB[ig][hh]", "AW[gh][gi]", "PL[B]"))
@@ -248,7 +247,7 @@ def short_game(client, record_file):
 
 
 def test_a_game_is_analysed_once_and_exported_with_comments(client, short_game):
-    wanted = {"place": place_of(short_game), "player": "alphabeta:width=3", "movetime": 5}
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=3", "nodes": 500}
     messages = analysed(client, **wanted)
     assert messages[-1]["state"] == "done", messages[-1]
     found = [one for one in messages if one["kind"] == "ply"]
@@ -258,14 +257,34 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, short_game):
     again = analysed(client, **wanted)
     assert [one for one in again if one["kind"] == "ply"] == found
     assert again[-1] == {"kind": "state", "state": "done", "done": 4, "positions": 4, "error": ""}
-    kept, by = ("win_rate", "depth", "nodes", "line", "lost"), {"player": "alphabeta:width=3", "movetime": 5}
+    kept, by = ("win_rate", "depth", "nodes", "line", "lost"), {"player": "alphabeta:width=3"}
     said = [by | {key: one[key] for key in kept} for one in found]
     short_game["nodes"] = [one | {"judgements": [two]} for one, two in zip(short_game["nodes"], said[1:], strict=True)]
     exported = exported_from(client, short_game, judgements=[said[0]])
     assert exported["name"] == "games-2.sgf"
-    assert exported["text"].count("alphabeta:width=3, 5 ms: first side wins") == 4
+    assert exported["text"].count("alphabeta:width=3: first side wins") == 4
     (back,), _ = read_games(exported["text"].encode(), "back")
     assert len(back.actions) == 3
+
+
+def test_deeper_analysis_replaces_shallower_one_and_shallower_none(client, short_game):
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=5"}
+    shallow, deep, again = (
+        {one["ply"]: one for one in analysed(client, **wanted, nodes=nodes) if one["kind"] == "ply"}
+        for nodes in (300, 20_000, 300)
+    )
+    assert again == deep
+    assert all(shallow[ply]["budget"] == 300 and deep[ply]["budget"] == 20_000 for ply in range(4))
+    assert deep[0]["nodes"] > 5 * shallow[0]["nodes"]
+
+
+def test_some_positions_of_a_line_are_analysed_by_one_request(client, short_game):
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=6", "nodes": 500, "first": 2}
+    found = post(client, "analyse/line", wanted)["positions"]
+    assert [one["ply"] for one in found] == [2, 3]
+    assert found[1]["lost"] is not None
+    assert "after the last of 3 moves" in post(client, "analyse/line", wanted | {"first": 4}, 400)["error"]
+    assert "starts another program" in post(client, "analyse/line", wanted | {"player": "uci:/bin/sh"}, 400)["error"]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +296,7 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, short_game):
         ({"player": "puct:/etc/passwd"}, "no such file"),
         ({"player": "alphabeta", "moves": ["a1-a2/a3"]}, "move 1, a1-a2/a3, is not legal"),
         ({"player": "alphabeta", "fen": "3q/4 w"}, "FEN"),
-        ({"player": "alphabeta", "movetime": 1e9}, "less than or equal to 60000"),
+        ({"player": "alphabeta", "nodes": 10**10}, "less than or equal to 1000000000"),
     ],
 )
 def test_impossible_analysis_explains_why(client, wanted, words):
@@ -290,7 +309,7 @@ def test_impossible_analysis_explains_why(client, wanted, words):
 
 def test_closing_the_socket_ends_the_process(client):
     with watching(client) as socket:
-        wanted = {"place": START, "player": "alphabeta:width=3", "movetime": 20_000}
+        wanted = {"place": START, "player": "alphabeta:width=3", "nodes": 10**9}
         socket.send_text(json.dumps(wanted))
         while json.loads(socket.receive_text()).get("state") not in ("running", "failed"):
             pass
@@ -303,7 +322,7 @@ def test_closing_the_socket_ends_the_process(client):
 def test_analysis_reports_lost_process_and_can_resume(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=2"}
     with watching(client) as socket:
-        socket.send_text(json.dumps(wanted | {"movetime": 20_000}))
+        socket.send_text(json.dumps(wanted | {"nodes": 10**9}))
         while json.loads(socket.receive_text())["state"] != "running":
             pass
         (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
@@ -311,14 +330,14 @@ def test_analysis_reports_lost_process_and_can_resume(client, short_game):
         last = json.loads(socket.receive_text())
     assert last["state"] == "failed"
     assert "killed by SIGKILL" in last["error"]
-    assert analysed(client, **wanted, movetime=5)[-1]["state"] == "done"
+    assert analysed(client, **wanted, nodes=500)[-1]["state"] == "done"
 
 
 def test_binary_request_is_refused_and_later_one_ignored(client, short_game):
     with watching(client) as socket:
         socket.send_bytes(b"{}")
         assert json.loads(socket.receive_text())["state"] == "failed"
-    wanted = {"place": place_of(short_game), "player": "alphabeta:width=4", "movetime": 5}
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=4", "nodes": 500}
     with watching(client) as socket:
         socket.send_text(json.dumps(wanted))
         socket.send_bytes(b"{}")
@@ -419,8 +438,10 @@ def test_a_changed_net_is_analysed_again(tmp_path):
     net.write_bytes(b"1")
     record = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None)
     place = Place(game="gomoku", size=15, variant="freestyle", moves=("h8",))
-    request = AnalysisRequest(place=place, player=f"zero:{net},simulations=9", movetime=50)
-    known(record, request)[0] = PlyAnalysis(ply=0, **UNJUDGED)
+    request = AnalysisRequest(place=place, player=f"zero:{net},simulations=9")
+    known(record, request)[0] = PlyAnalysis(
+        ply=0, win_rate=0.5, value=None, depth=0, nodes=0, line=(), lost=None, budget=9
+    )
     assert known(record, request)
     net.write_bytes(b"23")
     assert not known(record, request)
@@ -458,42 +479,6 @@ def test_game_from_own_position_is_exported_and_read_back(client):
 )
 def test_impossible_tree_is_refused(client, nodes, words):
     assert words in post(client, "analyse/tree", {"place": START, "nodes": nodes}, 400)["error"]
-
-
-GOMOKU_15 = {"game": "gomoku", "size": 15, "variant": "renju"}
-
-
-@pytest.mark.parametrize(
-    ("place", "text", "fen", "moves"),
-    [
-        (GOMOKU_15, "h8 i9, j7", None, ["h8", "i9", "j7"]),
-        (GOMOKU_15, "1. h8 i9 2. j7", None, ["h8", "i9", "j7"]),
-        (GOMOKU_15, "1.h8 2.i9", None, ["h8", "i9"]),
-        (GOMOKU_15, "H8i9j7", None, ["h8", "i9", "j7"]),
-        (GOMOKU_15, "5/5/2x2/5/5 w\n", "5/5/2x2/5/5 w", []),
-        (START, "1. d1-d7/g7 a7-f2/i5", None, ["d1-d7/g7", "a7-f2/i5"]),
-        (START, "q5/6/6/6/6/5Q b", "q5/6/6/6/6/5Q b", []),
-    ],
-)
-def test_moves_and_positions_are_pasted_as_text(client, place, text, fen, moves):
-    replay = post(client, "analyse/paste", {"place": place, "text": text})
-    assert [one["move"] for one in replay["nodes"]] == moves
-    assert fen in (None, replay["place"]["fen"])
-    if fen is None:
-        assert replay["place"]["fen"].endswith("renju") == (place == GOMOKU_15)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (" ", "nothing to read"),
-        ("hello world", "'hello' is no move; expected moves such as h8 i9"),
-        ("h8 h8", "move 2, h8, is not legal here"),
-        ("5/5/2z2/5/5 w", "FEN"),
-    ],
-)
-def test_text_that_is_no_position_is_refused(client, text, words):
-    assert words in post(client, "analyse/paste", {"place": GOMOKU_15, "text": text}, 400)["error"]
 
 
 def test_names_cannot_break_out_of_an_export():

@@ -226,6 +226,7 @@ def test_damaged_library_is_reported(client, web_folder, library):
 @pytest.mark.slow
 def test_the_page_searches_a_record_by_keyboard(open_page, records):
     page = open_page(f"#/analyse?source=file:{records}/a.sgf&game=1&ply=4")
+    page.get_by_role("tab", name="Elsewhere").click()
     found = page.locator(".found")
     found.get_by_role("button", name="cid \u2013 dan, move 4, White won").wait_for()
     page.get_by_role("button", name="Play F17 F3, Black").focus()

@@ -30,7 +30,7 @@ def test_a_whole_game_of_gomoku_by_mouse(begin_game):
 def test_a_game_that_is_over_is_analysed_with_one_click(begin_game):
     page = begin_game(game="gomoku", size=5, variant="freestyle-3")
     put_stones(page, "a1", "a5", "b1")
-    page.push("Resign")
+    page.push("Resign", "Yes, resign")
     page.see("Black has won.")
     page.set_viewport_size(PHONE)
     link = page.get_by_role("link", name="Analyse this game")
@@ -42,12 +42,11 @@ def test_a_game_that_is_over_is_analysed_with_one_click(begin_game):
 
 
 def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(begin_game):
-    """Tab to the board once, then arrows and Enter: the whole board in order, until somebody has won."""
+    """The board has the keyboard, at its centre; then the whole board in order, until somebody has won."""
     page = begin_game(game="gomoku", size=5, variant="freestyle-3", player="random")
-    for _ in range(25):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.closest('.cell') !== null"):
-            break
+    page.wait_for_function("document.activeElement.dataset.cell === 'c3'")
+    for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft"):
+        page.keyboard.press(key)
     assert page.evaluate("document.activeElement.dataset.cell") == "a1"
     ways = ["ArrowRight"] * 4 + ["ArrowUp"] + ["ArrowLeft"] * 4 + ["ArrowUp"]
     for k in range(25):

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
@@ -21,6 +22,7 @@ from pipeline_src.web.settings import Settings, open_folders
 from tests.web.conftest import BASE, PHONE, fits, pool, run, serving
 
 OWN = "127.0.0.1:4210"
+ROOT = Path(__file__).parents[2]
 
 
 def test_own_host_names_are_accepted_and_foreign_ones_refused(client):
@@ -295,3 +297,14 @@ def test_menu_opens_the_report_or_says_how_to_make_it(open_page, web_folder):
     with page.expect_popup() as opened:
         link.click()
     opened.value.get_by_text("`dvc repro report_page` makes it").wait_for()
+
+
+def test_examples_of_the_docs_run(server):
+    """In curl and in Python: the position, the analysis of two moves, and the game as SGF."""
+    curl, python = re.findall(r"```(?:bash|python)\n(.*?)```", (ROOT / "docs/reference/web.md").read_text(), re.DOTALL)
+    for command in (["bash", "-euc", curl], [sys.executable, "-c", python]):
+        text = command[-1].replace("http://127.0.0.1:4210", server)
+        done = subprocess.run([*command[:-1], text], capture_output=True, text=True, timeout=600, check=True)
+        assert "h9" in done.stdout
+        assert "win_rate" in done.stdout or "(1, " in done.stdout
+        assert ";B[hh];W[ig];B[hg]" in done.stdout

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.web.conftest import SIX, THREE, alive, middle, moves, set_up, turn
+from tests.web.test_analyse_browser import choose_player
 
 TABS = 20
 
@@ -110,12 +111,12 @@ def test_analysis_by_unknown_player_is_refused_and_another_works(open_page):
         "input[type=file]",
         {"name": "a.psq", "mimeType": "text/plain", "buffer": b"Piskvorky 5x5, 1:1, 0\n3,3,0\n1,1,0\n2,3,0\n"},
     )
-    page.get_by_label("Player").fill("nobody")
-    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.push("Think")
+    choose_player(page, "nobody")
+    page.push("Analyse game")
     page.see(re.compile("no player 'nobody'"))
-    page.get_by_label("Player").fill("alphabeta")
-    page.get_by_label("Milliseconds a position").fill("5")
-    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.get_by_label("Player", exact=True).select_option("alphabeta")
+    page.push("Analyse game")
     page.see("4 of 4 positions")
 
 

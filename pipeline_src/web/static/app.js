@@ -1,5 +1,6 @@
 // The router: #/PAGE?key=value shows the page PAGE, a module below pages/ that is loaded when it is first wanted.
 
+import { listen } from "./analyse/incoming.js";
 import { h, put, notice } from "./dom.js";
 
 const PAGES = [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"]];
@@ -49,6 +50,11 @@ matchMedia("(prefers-color-scheme: dark)").onchange = (event) => {
 };
 document.querySelector(".skip").onclick = (event) => { event.preventDefault(); main.focus(); };
 setTheme(document.documentElement.dataset.theme);
+listen();
+const KEYS = [["← →", "one move back or on"], ["Home End", "to the start, to the end"], ["Tab", "to the board, at its centre or the last move"], ["arrows, Enter", "on the board: choose a point, a piece, a square"], ["Esc", "take back a part of a turn"], ["Ctrl+V", "open a record, a position or moves that were copied"], ["?", "this list"]];
+const help = h("dialog", { "aria-label": "Keys", class: "card" }, h("h2", {}, "Keys"), h("table", {}, KEYS.map(([key, what]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, what)))), h("form", { method: "dialog" }, h("button", {}, "Close")));
+document.body.append(help);
+addEventListener("keydown", (event) => { if (event.key === "?" && !help.open && !event.target.closest?.("input, textarea, select")) help.showModal(); });
 addEventListener("hashchange", show);
 addEventListener("pagehide", () => leave?.());
 addEventListener("pageshow", (event) => { if (event.persisted) show(); }); // back from elsewhere, as it was left

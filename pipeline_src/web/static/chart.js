@@ -27,6 +27,7 @@ function fill(part, values) {
  * @param root element that gets it
  * @param options label: its name; series: [{name, points: [{x, y, low, high, text}], colour}]; height in pixels;
  *   x, y: {label, min, max, format: of words, axis: of Vega-Lite, words(x)}; rule: a y where a line is drawn;
+ *   halves: colours below and above the first series, which is a share;
  *   cursor: x of the cursor, or null; onpick(x): the cursor was moved; dots: [{x, y, colour}]
  */
 export class Chart {
@@ -76,7 +77,7 @@ export class Chart {
 
   /** The template for these options, without the rows. */
   spec(template, theme, width) {
-    const { series, x, y, height, rule, onpick } = this.options, names = series.map((one) => one.name), longest = Math.max(0, ...names.map((name) => name.length));
+    const { series, x, y, height, rule, halves, onpick } = this.options, names = series.map((one) => one.name), longest = Math.max(0, ...names.map((name) => name.length));
     const color = { field: "series", type: "nominal", scale: { domain: names, range: series.map(colourOf) }, legend: names.length > 1 ? { columns: Math.max(1, Math.floor(width / (6.2 * longest + 40))) } : null };
     const anchors = { DATA: [], TITLE: "", X: "x", Y: "y", X_LABEL: x.label || null, Y_LABEL: null, COLOR: color, STROKE_DASH: { value: [1, 0] }, PLOT_WIDTH: width, PLOT_HEIGHT: height, ZOOM_AND_PAN: { name: "grid", select: { type: "interval", zoom: "wheel![event.ctrlKey]" }, bind: "scales" } };
     const spec = fill(template, Object.fromEntries(Object.entries(anchors).map(([key, one]) => [`<DVC_METRIC_${key}>`, one]))), line = spec.layer.at(-1), place = { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative", title: null } };
@@ -86,6 +87,7 @@ export class Chart {
     if (Math.max(0, ...series.map((one) => one.points.length)) <= MOST_MARKERS) line.mark.point = true;
     if (onpick) delete line.params; // dragging moves the cursor
     if (rule !== undefined) spec.layer.unshift({ data: { values: [{}] }, mark: { type: "rule", strokeDash: [4, 4], color: "var(--soft)" }, encoding: { x: null, color: null, y: { datum: rule } } });
+    if (halves) halves.toReversed().forEach((fill, k) => spec.layer.unshift({ transform: [{ filter: { field: "series", equal: names[0] ?? "" } }], mark: { type: "area", color: fill, opacity: 1, line: false }, encoding: { ...place, y: { ...place.y, stack: null }, y2: { datum: k ? 0 : 1 }, color: null } }));
     spec.layer.push({ data: { name: "cursor", values: [] }, mark: "rule", encoding: { x: place.x, color: { value: "var(--ink)" } } });
     spec.layer.push({ data: { name: "dots", values: [] }, mark: { type: "point", size: 90, opacity: 1 }, encoding: { ...place, color: { field: "colour", type: "nominal", scale: null } } });
     return { ...spec, config: theme, autosize: { type: "fit", contains: "padding" } };

@@ -51,6 +51,27 @@ export function choice(legend, options, value, onchange) {
       h("input", { type: "radio", name, value: one, checked: one === value, onchange: () => onchange(one) }), h("span", {}, text)))));
 }
 
+/** Panels of which one is shown, with a row of tabs: [[name, element]]. */
+export function tabs(label, list) {
+  const number = (tabs.count = (tabs.count || 0) + 1), id = (k) => `tab-${number}-${k}`;
+  const show = (k, focus) => buttons.forEach((one, other) => {
+    one.setAttribute("aria-selected", String(other === k));
+    one.tabIndex = other === k ? 0 : -1;
+    panels[other].classList.toggle("hidden", other !== k);
+    if (other === k && focus) one.focus();
+  });
+  const buttons = list.map(([name], k) => h("button", { type: "button", role: "tab", id: id(k), "aria-controls": `${id(k)}-panel`, onclick: () => show(k), onkeydown: (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step) { event.preventDefault(); event.stopPropagation(); show((k + step + list.length) % list.length, true); }
+  } }, name));
+  const panels = list.map(([, element], k) => h("div", { class: "stack", role: "tabpanel", id: `${id(k)}-panel`, "aria-labelledby": id(k) }, element));
+  show(0);
+  return h("section", { class: "card stack tabbed" }, h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons), panels);
+}
+
+/** Moves as text, in which no line breaks within a move. */
+export const spaced = (moves, most = 6) => moves.slice(0, most).flatMap((move, k) => [k ? " " : "", h("span", { class: "mono move-text" }, move)]);
+
 /** Scroll a box, and nothing around it, until one of its elements is in sight. */
 export function reveal(box, element) {
   const top = element.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
@@ -71,6 +92,8 @@ export const notice = (text, kind = "", ...more) => h("div", { class: `notice ${
 
 export const number = (value, digits = 0) => Number(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 export const percent = (value, digits = 0) => `${number(100 * value, digits)}\u00a0%`;
+/** "1 node", "2 nodes". */
+export const count = (value, word) => `${number(value)} ${word}${value === 1 ? "" : "s"}`;
 /** 12,345,678 as 12.3 M. */
 export function short(value) {
   for (const [size, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (value >= size) return `${number(value / size, value < 10 * size ? 1 : 0)} ${letter}`;

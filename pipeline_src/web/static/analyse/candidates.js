@@ -2,6 +2,7 @@
 
 import { socket } from "../api.js";
 import { h, percent, select, short } from "../dom.js";
+import { proof, proven } from "./values.js";
 
 const KEPT = "zugwerk.analyse.think", COUNTS = ["1", "2", "3", "5", "8"], STEPPING_MS = 250, PAUSE_MS = 40;
 
@@ -10,9 +11,10 @@ export class Candidates {
    * @param place(node) a position as the server reads it; player() text of the player that thinks
    * @param rate(node, rate) win rate of who moves first, from that of who moves now
    * @param onplay(move) a move was chosen; onpoint(moves or null) a line is pointed at; ondraw() there is news
+   * @param onthought(node, thought) what the player found so far; onwin(node, moves) the whole winning line is wanted
    */
-  constructor({ place, player, rate, side, onplay, onpoint, ondraw }) {
-    Object.assign(this, { place, player, rate, side, onplay, onpoint, ondraw, thoughts: new Map(), node: null, number: 0, wire: null, wait: 0 });
+  constructor({ place, player, rate, side, onplay, onpoint, ondraw, onthought, onwin }) {
+    Object.assign(this, { place, player, rate, side, onplay, onpoint, ondraw, onthought, onwin, thoughts: new Map(), node: null, number: 0, wire: null, wait: 0 });
     const [on = "1", count = "3"] = (localStorage.getItem(KEPT) || "").split(" ").filter(Boolean);
     this.on = on === "1";
     this.count = COUNTS.includes(count) ? count : "3";
@@ -22,7 +24,8 @@ export class Candidates {
     this.list = h("ol", { class: "candidates", "aria-label": `Best moves, with win rates of ${side}` });
     const counts = select(COUNTS.map((one) => [one, one === "1" ? "1 move" : `${one} moves`]), this.count, (value) => { this.count = value; this.changed(); });
     counts.setAttribute("aria-label", "Number of best moves");
-    this.element = h("section", { class: "card stack thinks", "aria-label": "Best moves" }, h("div", { class: "row" }, this.toggle, counts, this.status), this.list);
+    this.controls = [this.toggle, counts];
+    this.element = h("section", { class: "thinks", "aria-label": "Best moves" }, this.status, this.list);
     document.addEventListener("visibilitychange", this.onvisible = () => this.begin());
   }
 
@@ -69,7 +72,10 @@ export class Candidates {
   heard(message) {
     if (message.number !== this.asking) return;
     this.state = message;
-    if (message.thought) this.thoughts.set(this.asked, { ...message.thought, player: this.player() });
+    if (message.thought) {
+      this.thoughts.set(this.asked, { ...message.thought, player: this.player() });
+      this.onthought(this.asked, this.thoughts.get(this.asked));
+    }
     if (!this.soon) requestAnimationFrame(() => { this.soon = false; this.draw(); this.ondraw(); });
     this.soon = true;
   }
@@ -82,7 +88,7 @@ export class Candidates {
   draw() {
     const thought = this.on && this.node ? this.thoughts.get(this.node) : null, lines = thought?.lines || [];
     const words = { waiting: "waits for a free engine …", loading: "is getting ready …", failed: this.state?.error }[this.state?.state];
-    this.tell(!this.on ? "off" : !this.node ? "the game is over" : words ? (this.state.state === "failed" ? words : `${this.player()} ${words}`) : thought ? `${thought.player}: ${short(thought.nodes)} nodes${this.state?.state === "done" ? ", done" : ""}; win rates of ${this.side}` : "");
+    this.tell(!this.on ? "off" : !this.node ? "the game is over" : words ? (this.state.state === "failed" ? words : `${this.player()} ${words}`) : thought ? `${thought.player}: ${short(thought.nodes)} ${thought.nodes === 1 ? "node" : "nodes"}${this.state?.state === "done" ? ", done" : ""}; win rates of ${this.side}` : "");
     while (this.rows.length < lines.length) this.rows.push(this.row());
     while (this.list.childElementCount > lines.length) this.list.lastElementChild.remove();
     while (this.list.childElementCount < lines.length) this.list.append(this.rows[this.list.childElementCount].item);
@@ -90,9 +96,11 @@ export class Candidates {
       const row = this.rows[k];
       row.moves = line.moves;
       row.move.textContent = line.moves[0];
-      row.rate.textContent = line.win_rate === null ? "–" : percent(this.rate(this.node, line.win_rate), 1);
+      const won = proof(line.value, thought.player)?.sign > 0;
+      row.rate.textContent = proven(line.value, thought.player) || (line.win_rate === null ? "–" : percent(this.rate(this.node, line.win_rate), 1));
+      row.item.lastChild.classList.toggle("hidden", !won);
       row.about.textContent = line.visits === null ? `depth ${line.depth}` : `${short(line.visits)} visits`;
-      row.rest.textContent = line.moves.slice(1, 7).join(" ");
+      row.rest.textContent = line.moves.slice(1, won ? undefined : 7).join(" ");
     });
   }
 
@@ -100,7 +108,8 @@ export class Candidates {
   row() {
     const row = { moves: [], move: h("strong"), rate: h("span", { class: "num" }), about: h("small"), rest: h("span", { class: "line mono" }) };
     const point = () => this.onpoint(row.moves), leave = () => this.onpoint(null);
-    row.item = h("li", {}, h("button", { type: "button", onclick: () => this.onplay(row.moves[0]), onpointerenter: point, onpointerleave: leave, onfocus: point, onblur: leave }, h("span", { class: "note" }, String(this.rows.length + 1)), " ", row.move, " ", row.rate, " ", row.about), row.rest);
+    row.item = h("li", {}, h("button", { type: "button", onclick: () => this.onplay(row.moves[0]), onpointerenter: point, onpointerleave: leave, onfocus: point, onblur: leave }, h("span", { class: "note" }, String(this.rows.length + 1)), " ", row.move, " ", row.rate, " ", row.about), row.rest,
+      h("button", { type: "button", class: "quiet win hidden", onclick: () => this.onwin(this.node, row.moves) }, "Show the win"));
     return row;
   }
 

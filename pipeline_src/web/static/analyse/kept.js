@@ -24,11 +24,29 @@ export function read(key) {
 }
 
 /** Keep a tree; whether there was room for it. */
-export function write(key, nodes, comment) {
-  const others = Object.keys(localStorage).filter((one) => one.startsWith(PREFIX) && one !== key);
-  if (others.length >= MOST) others.map((one) => [read(one)?.at || 0, one]).sort((x, y) => x[0] - y[0]).slice(0, others.length - MOST + 1).forEach(([, one]) => forget(one));
-  try { localStorage.setItem(key, JSON.stringify({ at: Date.now(), nodes, comment })); return true; } catch { return false; }
+export const write = (key, nodes, comment) => keep(PREFIX, key, { nodes, comment });
+
+function atOf(key) { try { return JSON.parse(localStorage.getItem(key)).at || 0; } catch { return 0; } }
+
+/** Keep a value under a name, and of the names that begin alike the newest. */
+function keep(prefix, key, value) {
+  const others = Object.keys(localStorage).filter((one) => one.startsWith(prefix) && one !== key);
+  if (others.length >= MOST) others.map((one) => [atOf(one), one]).sort((x, y) => x[0] - y[0]).slice(0, others.length - MOST + 1).forEach(([, one]) => forget(one));
+  try { localStorage.setItem(key, JSON.stringify({ at: Date.now(), ...value })); return true; } catch { return false; }
 }
 
 export const has = (key) => localStorage.getItem(key) !== null;
 export const forget = (key) => localStorage.removeItem(key);
+
+const VALUES = "zugwerk.analyse.values.", valuesOf = (key) => VALUES + key.slice(PREFIX.length);
+
+/** What players said of the positions of a tree: {player: {fen: judgement}}. */
+export function readValues(key) {
+  const usable = (one, player) => one && typeof one.win_rate === "number" && typeof one.nodes === "number" && Array.isArray(one.line) && one.player === player;
+  try {
+    const { said } = JSON.parse(localStorage.getItem(valuesOf(key))) ?? { said: {} };
+    return Object.fromEntries(Object.entries(said).map(([player, found]) => [player, Object.fromEntries(Object.entries(found).filter(([, one]) => usable(one, player)))]));
+  } catch { forget(valuesOf(key)); return {}; }
+}
+
+export const writeValues = (key, said) => keep(VALUES, valuesOf(key), { said });

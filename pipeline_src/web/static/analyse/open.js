@@ -1,21 +1,22 @@
 // Where a game to analyse comes from: a file, a text, an empty board, or a position that is set up by hand.
 
 import { get, post } from "../api.js";
-import { choice, field, h, notice, number, put, select, short, toast } from "../dom.js";
-import { GameBoard, SIDES, startFen } from "../play/board.js";
+import { choice, count, field, h, notice, number, put, select, short } from "../dom.js";
+import { GameBoard, SIDES, fenOf } from "../play/board.js";
+import { pathOf } from "./copy.js";
+import { openFile, openText } from "./incoming.js";
 import { ownPuzzles } from "./puzzles.js";
 
-const RECORD = /^\s*(\(|Piskvorky)/;
-const PIECES = { gomoku: [["x", "Black stone"], ["o", "White stone"], ["", "Empty"]], amazons: [["Q", "White amazon"], ["q", "Black amazon"], ["*", "Arrow"], ["", "Empty"]] };
+const TURNS = "xo";
+const PIECES = { gomoku: [[TURNS, "Stones in turn"], ["x", "Black stone"], ["o", "White stone"], ["", "Empty"]], amazons: [["Q", "White amazon"], ["q", "Black amazon"], ["*", "Arrow"], ["", "Empty"]] };
 
 /** The first view: `begin` shows another one, `views` are those that it may choose. */
 export async function choose(root, begin, views) {
-  const input = h("input", { type: "file", id: "file", accept: ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && upload(input.files[0].name, input.files[0]) });
+  const input = h("input", { type: "file", id: "file", accept: ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && openFile(begin, views, input.files[0].name, input.files[0]) });
   const label = h("label", { class: "button main", for: "file" }, "Choose a file");
-  const drop = h("div", { class: "drop" }, h("p", {}, "Drop a record here: LittleGolem’s text, SGF, a Piskvorky record (.psq), a Parquet archive, or the journal of a match."), input, label);
-  drop.ondragover = (event) => { event.preventDefault(); drop.classList.add("over"); };
+  const drop = h("div", { class: "drop" }, h("p", {}, "Drop a record on any page: LittleGolem’s text, SGF, a Piskvorky record (.psq), a Parquet archive, or the journal of a match."), input, label);
+  drop.ondragover = () => drop.classList.add("over"); // what is dropped anywhere is opened
   drop.ondragleave = () => drop.classList.remove("over");
-  drop.ondrop = (event) => { event.preventDefault(); drop.classList.remove("over"); if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0].name, event.dataTransfer.files[0]); };
   const own = h("div", { class: "card stack" }, h("h2", {}, "A board of your own"), h("p", { class: "note" }, "Loading …"));
   const left = ownPuzzles().filter((one) => !one.solved).length;
   const puzzles = h("div", { class: "card stack" }, h("h2", {}, "Find the move"), h("div", { class: "row" },
@@ -36,17 +37,10 @@ export async function choose(root, begin, views) {
     found.left_out > 0 && h("p", { class: "note" }, `and ${number(found.left_out)} more`));
   }
 
-  async function upload(name, data) {
-    try {
-      const opened = await post(`analyse/upload?name=${encodeURIComponent(name.slice(0, 200))}`, new Blob([await data.arrayBuffer()]));
-      begin(views.list, opened.source, 0);
-    } catch (error) { toast(error.message, "bad"); }
-  }
-
   /** An empty board, a position set up by hand, or a text. */
   function board(games) {
     const place = { game: games[0].game, size: games[0].size, variant: games[0].variants[0].name };
-    const text = h("textarea", { id: "pasted", rows: 4, maxlength: 1000000, spellcheck: "false", autocomplete: "off", placeholder: "h8 i9 j7, a FEN, or a record" });
+    const text = h("textarea", { id: "pasted", rows: 4, maxlength: 1000000, spellcheck: "false", autocomplete: "off", placeholder: "h8 i9 j7, a FEN, or a record" }), problem = h("p", { class: "bad-text", role: "status" });
     fill();
 
     function fill() {
@@ -62,54 +56,55 @@ export async function choose(root, begin, views) {
         h("div", { class: "row" },
           h("button", { type: "button", onclick: () => begin(views.place, { ...place }) }, place.game === "amazons" ? "From the start" : "From the empty board"),
           h("button", { type: "button", onclick: () => begin(views.edit, { ...place, fen: fenOf(place) }) }, "Set up a position")),
-        h("div", { class: "field" }, h("label", { for: "pasted" }, "Moves, a FEN, SGF, a .psq or LittleGolem’s text"), text),
+        h("div", { class: "field" }, h("label", { for: "pasted" }, "Moves, a FEN, SGF, a .psq or LittleGolem’s text"), text, problem),
         h("div", {}, h("button", { type: "button", onclick: paste }, "Read the text")));
     }
 
     async function paste() {
-      if (RECORD.test(text.value)) { await upload("pasted", new Blob([text.value])); return; }
-      try {
-        const replay = await post("analyse/paste", { place, text: text.value });
-        begin(views.replay, replay);
-      } catch (error) { toast(error.message, "bad"); }
+      put(problem);
+      try { await openText(begin, views, text.value, place); } catch (error) { put(problem, error.message); }
     }
   }
 }
 
-/** FEN of a start, with Gomoku's rule. */
-function fenOf({ game, size, variant }) { return startFen(game, size, variant) + (game === "gomoku" && variant !== "freestyle" ? ` ${variant}` : ""); }
-
-/** Set up a position: choose a piece, and cells to put it on. */
+/** Set up a position: choose a piece, or stones in turn, and cells to put them on. In Gomoku the stones say who moves. */
 export function edit(root, begin, views, { game, fen }) {
   const [ranks, letter, ...rest] = fen.split(" "), rows = ranks.split("/");
   const height = rows.length, cells = rows.map((row) => (row.match(/\d+|./g) || []).flatMap((part) => /\d/.test(part) ? Array(Number(part)).fill("") : [part]));
   const width = Math.max(...cells.map((row) => row.length));
   let side = letter, piece = PIECES[game][0][0];
-  const place = h("div", { class: "board-place" }), problem = h("div", { role: "status" });
+  const place = h("div", { class: "board-place" }), problem = h("div", { role: "status" }), mover = h("p", { class: "note", role: "status" });
   const board = new GameBoard(place, { game, height, width }), { grid } = board.board;
+  const number = (one) => cells.flat().filter((cell) => cell === one).length;
   grid.onpick = (name, how) => {
     if (how === "drag") return;
-    const at = [height - Number(name.slice(1)), grid.files.indexOf(name[0])];
-    cells[at[0]][at[1]] = cells[at[0]][at[1]] === piece ? "" : piece;
+    const [y, x] = [height - Number(name.slice(1)), grid.files.indexOf(name[0])], next = piece === TURNS ? (number("x") > number("o") ? "o" : "x") : piece;
+    cells[y][x] = cells[y][x] === next || (piece === TURNS && cells[y][x]) ? "" : next;
     draw();
   };
   const text = () => [cells.map((row) => row.map((one) => one || " ").join("").replace(/ +/g, (run) => String(run.length))).join("/"), side, ...rest].join(" ");
-  const draw = () => { board.show({ fen: text(), cells: [], turns: {} }); grid.legal(grid.cells.keys()); };
-  const letters = game === "amazons" ? ["w", "b"] : ["b", "w"];
-  put(root, h("h1", {}, "Set up a position"), h("div", { class: "beside wide" }, place, h("div", { class: "card stack" },
+  const draw = () => {
+    const ahead = number("x") - number("o");
+    if (game === "gomoku") {
+      side = ahead > 0 ? "w" : "b";
+      put(mover, ahead === 0 ? "Black to move." : ahead === 1 ? "White to move." : `${SIDES.gomoku[ahead > 0 ? 0 : 1]} has ${count(Math.abs(ahead), "stone")} more: this cannot come about in a game.`);
+    }
+    board.show({ fen: text(), cells: [], turns: {} });
+    grid.legal(grid.cells.keys());
+  };
+  put(root, h("h1", { class: "hidden-text" }, "Set up a position"), h("div", { class: "study" }, h("div", { class: "at-board" }, place), h("div", { class: "card stack" },
+    h("h2", {}, "Set up a position"),
     choice("Put on the board", PIECES[game], piece, (value) => { piece = value; }),
-    choice("To move", letters.map((one, k) => [one, SIDES[game][k]]), side, (value) => { side = value; }),
+    game === "amazons" ? choice("To move", ["w", "b"].map((one, k) => [one, SIDES[game][k]]), side, (value) => { side = value; }) : mover,
     h("div", { class: "row" },
-      h("button", { type: "button", onclick: () => { cells.forEach((row) => row.fill("")); draw(); } }, "Clear the board"),
-      h("button", { type: "button", class: "main", onclick: done }, "Analyse this position"),
-      h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")), problem)));
+      h("button", { type: "button", class: "main", onclick: () => done((replay) => begin(views.replay, replay)) }, "Analyse this position"),
+      h("button", { type: "button", onclick: () => done(({ place: shown }) => { location.hash = pathOf({ ...shown, moves: [] }); }) }, "Play from here"),
+      h("button", { type: "button", class: "danger", onclick: () => { cells.forEach((row) => row.fill("")); draw(); } }, "Clear the board"),
+      h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")), problem)));
   draw();
 
-  async function done() {
-    try {
-      const replay = await post("analyse/tree", { place: { game, size: width, variant: "", fen: text() } });
-      begin(views.replay, replay);
-    } catch (error) { put(problem, notice(error.message, "bad")); }
+  async function done(then) {
+    try { then(await post("analyse/tree", { place: { game, size: width, variant: "", fen: text() } })); } catch (error) { put(problem, notice(error.message, "bad")); }
   }
   return () => board.remove();
 }

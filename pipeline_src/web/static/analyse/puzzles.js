@@ -5,7 +5,7 @@ import { h, notice, percent, put, toast } from "../dom.js";
 import { GameBoard, SIDES } from "../play/board.js";
 import { DOUBTFUL } from "./moves.js";
 
-const OWN = "zugwerk.puzzles", DONE = "zugwerk.puzzles.forced", MOST = 200, JUDGE_MS = 500;
+const OWN = "zugwerk.puzzles", DONE = "zugwerk.puzzles.forced", MOST = 200;
 
 function stored(key) {
   try { const found = JSON.parse(localStorage.getItem(key)); if (Array.isArray(found)) return found; } catch { /* dropped below */ }
@@ -119,7 +119,7 @@ export async function solve(root, begin, views, { kind, number, address }) {
     return new Promise((settle, fail) => {
       wire?.close();
       wire = socket("analyse/watch", {
-        state: (state) => { if (state === "open") wire.send({ place: { ...puzzle.place, fen: position.fen, moves: [move] }, player: puzzle.player, movetime: JUDGE_MS }); },
+        state: (state) => { if (state === "open") wire.send({ place: { ...puzzle.place, fen: position.fen, moves: [move] }, player: puzzle.player }); },
         message: (message) => {
           if (message.kind === "ply" && message.ply === 1) { wire.close(); settle(message.lost ?? 0); }
           if (message.state === "failed") { wire.close(); fail(new Error(message.error)); }

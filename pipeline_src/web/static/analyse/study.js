@@ -1,65 +1,83 @@
 // A game on a free board: moves that a person plays become variations of its tree, and players judge its positions.
 
 import { post } from "../api.js";
-import { h, put, field, notice, toast, percent, short } from "../dom.js";
+import { count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
 import { Candidates } from "./candidates.js";
-import { Judges } from "./judges.js";
+import { copies, pathOf } from "./copy.js";
+import { COLOURS, Judges } from "./judges.js";
 import { forget, has, keyOf, read, write } from "./kept.js";
 import { BAD, DOUBTFUL, MoveList, glyph } from "./moves.js";
 import { Played } from "./played.js";
 import { keepPuzzles } from "./puzzles.js";
 import { GameTree } from "./tree.js";
+import { proven, sharp, unitOf } from "./values.js";
 
-const WORST = 5;
+const WORST = 5, CURVE_MS = 700;
 
 /**
  * @param replay the game, as the server sends it
  * @param at address of the position to begin with, see GameTree
  * @param address(at) writes the position that is shown into the page's address
- * @param judge whether to begin the analysis of the whole game at once
+ * @param given the page's address: `judge` begins the analysis of the whole game at once, by `player`, with `nodes`
+ * @param seek whether to go to the first bad move, once it is known
  */
-export async function study(root, begin, views, replay, { at = 0, address, judge = false }) {
+export async function study(root, begin, views, replay, { at = 0, address, given = {}, seek = false }) {
   const key = keyOf(replay), { head, place } = replay, sides = SIDES[head.game], ofFile = mainMoves(new GameTree(replay));
   let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
-  let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0;
-  const boardBox = h("div", {}), live = h("p", { class: "hidden-text", role: "status" });
+  let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
+  const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
-  const judges = new Judges({ lineOf: () => line, place: placeOf, redraw: judged });
-  const candidates = replay.analysts.length ? new Candidates({ place: placeOf, player: () => judges.player.value.trim(), side: sides[0], rate: (one, rate) => sideToMove(one) ? 1 - rate : rate, onplay: play, onpoint: point, ondraw: words }) : null;
+  const judged = replay.analysts.length > 0;
+  const judges = judged ? new Judges({ key, analysts: replay.analysts, given, lineOf: () => line, place: placeOf, sideOf: sideToMove, redraw, onplayer: () => { redraw(); candidates.show(candidates.node); } }) : null;
+  const candidates = judged ? new Candidates({ place: placeOf, player: () => judges.player, side: sides[0], rate, onplay: play, onpoint: point, onwin: win, ondraw: words,
+    onthought: (one, { player, win_rate, value, depth, nodes, line: moves }) => {
+      if (win_rate !== null) judges.take(one.fen, { player, win_rate: rate(one, win_rate), value, depth, nodes, budget: nodes, line: moves });
+      late ||= setTimeout(() => { late = 0; redraw(); }, CURVE_MS);
+    } }) : null;
+  const closer = h("button", { type: "button", class: "quiet closer", onclick: () => judges.closer(node, tree.path(node)) });
   const played = head.game === "go" ? new Played({ place: placeOf, size: replay.width, onplay: play, onopen: (source, game, ply) => begin(views.file, source, game, ply), onpoint: (marks) => board.candidates(marks) }) : null;
-  const list = new MoveList({ onpick: go, lost: (one) => judges.best(one)?.lost });
-  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), chartCard = h("div", { class: "card hidden" }, chartBox), worst = h("div", { class: "worst" });
+  const list = new MoveList({ onpick: go, lost: (one) => judges?.lost(one) });
+  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), worst = h("div", { class: "worst" }), story = h("p", { class: "story", role: "status" });
+  const chartCard = h("section", { class: "hidden" }, h("h2", { class: "curve" }, `Win rate of ${sides[0]}`), chartBox);
   const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => go(to()) }, text);
   const buttons = [step("|◀", "To the start", () => tree.root), step("◀", "Previous move", () => node.parent), step("▶", "Next move", () => node.children[0]), step("▶|", "To the end", () => line.at(-1))];
   const squares = new SquaresOfSides(() => node && [board, placeOf(node)]), marks = { amazons: squares.button, gomoku: numbersButton(() => draw()) }[head.game];
   const pass = h("button", { type: "button", class: "hidden", onclick: () => play("pass") }, "Pass");
+  const typed = h("input", { type: "text", class: "typed", maxlength: 16, autocomplete: "off", spellcheck: "false", placeholder: "move", "aria-label": "Move to play", onchange: () => { const text = typed.value.trim(); typed.value = ""; if (text) play(text); } });
   const name = h("input", { type: "text", maxlength: 200, autocomplete: "off", oninput: () => note({ name: name.value }) });
   const comment = h("textarea", { rows: 3, maxlength: 20000, oninput: () => note({ comment: comment.value }) });
   const promote = h("button", { type: "button", onclick: () => { tree.promote(node); changed(); } }, "Make main line");
-  const prune = h("button", { type: "button", onclick: remove }, "Delete from here");
+  const prune = h("button", { type: "button", class: "danger", onclick: remove }, "Delete from here");
   const back = h("button", { type: "button", disabled: true, onclick: () => { const one = undo(); undo = null; changed(); go(one); } }, "Undo deletion");
-  const asFile = h("button", { type: "button", class: "hidden", onclick: () => { forget(key); unshown = ""; warn(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
+  const asFile = h("button", { type: "button", class: "hidden danger", onclick: () => { forget(key); unshown = ""; warn(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
   const warning = h("div", {}), warn = () => put(warning, unshown && notice(`Changes to this game are kept, but not shown here: ${unshown} Reload to see them. What you change now is not kept; export it.`, "bad"));
   const elsewhere = (event) => { if (event.key === key && event.newValue) { unshown = "another tab made them."; warn(); } };
   window.addEventListener("storage", elsewhere);
   warn();
   const title = h("p", { class: "names" }, named(head.first_name, sides[0]), " – ", named(head.second_name, sides[1]));
-  const about = replay.source ? `${replay.name}, game ${head.number}: ${head.plies} moves, ${result(head)}${head.event ? `; ${head.event}` : ""}` : head.winner ? `${head.plies} moves, ${result(head)}` : "A board of your own";
-  put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "beside wide" },
-    h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, h("span", { class: "grow" }), where), squares.text, replay.analysts.length ? chartCard : null),
+  const moves = count(head.plies, "move"), about = replay.source ? `${replay.name}, game ${head.number}: ${moves}, ${result(head)}${head.event ? `; ${head.event}` : ""}` : head.winner ? `${moves}, ${result(head)}` : "A board of your own";
+  const playable = head.game !== "go", position = () => ({ ...place, moves: tree.moves(node) });
+  const panels = [
+    ["Moves", list.element],
+    judged && ["Mistakes", worst],
+    played && ["Elsewhere", played.element],
+    ["Notes", [field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile)]],
+    ["Tools", [h("div", { class: "row" }, playable && h("button", { type: "button", class: "main", onclick: () => { location.hash = pathOf(position()); } }, "Play from here"), playable && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position")),
+      h("div", { class: "row" }, copies(() => ({ moves: node ? tree.moves(node) : [], fen: node?.fen, sgf: async () => (await written("sgf")).text }))),
+      h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`))), judged && judges.compare()]],
+  ].filter(Boolean).map(([title, content]) => [title, h("div", { class: "stack" }, content)]);
+  put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "study" },
+    h("div", { class: "stack at-board" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, typed, h("span", { class: "grow" }), where), squares.text),
     h("div", { class: "stack" },
-      h("div", { class: "card stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, title, h("small", {}, about)), h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")),
-        warning, replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad")),
-      candidates?.element, played?.element,
-      h("div", { class: "card stack" }, list.element,
-        h("details", {}, h("summary", {}, "Name, comment, variations"), h("div", { class: "stack" }, field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile))),
-        h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`)),
-          head.game !== "go" && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position"))),
-      h("div", { class: "card stack" }, replay.analysts.length ? [judges.form(replay.analysts), judges.progress, worst, said] : h("p", {}, "No player of this package analyses this game.")))));
-  if (replay.analysts.length) chart = new Chart(chartBox, { label: "Win rate over the game", height: 190, rule: 0.5, onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
+      h("div", { class: "row head" }, h("div", { class: "grow" }, title, h("small", {}, about)), h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")),
+      warning, replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad"),
+      judged ? h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer)
+        : playable && h("p", { class: "note" }, "No player of this package analyses this game."),
+      tabs("About the game", panels))));
+  if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
   const keys = (event) => {
     if (event.target.closest("input, select, .chart, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const to = { ArrowLeft: node.parent, ArrowRight: node.children[0], Home: tree.root, End: line.at(-1) }[event.key];
@@ -68,9 +86,11 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   document.addEventListener("keydown", keys);
   list.draw(tree);
   go(tree.find(at));
-  if (judge) judges.analyse();
-  judges.player?.addEventListener("change", () => candidates.show(candidates.node));
-  return () => { clearTimeout(later); asked?.abort(); judges.halt(); candidates?.remove(); played?.remove(); document.removeEventListener("keydown", keys); chart?.remove(); board.remove(); window.removeEventListener("storage", elsewhere); };
+  if (given.judge && judged) {
+    const from = node;
+    judges.analyse().then((well) => { const { bad } = judges.story(line); if (well && seek && bad && node === from) go(bad); });
+  }
+  return () => { clearTimeout(later); clearTimeout(late); asked?.abort(); judges?.remove(); candidates?.remove(); played?.remove(); document.removeEventListener("keydown", keys); chart?.remove(); board.remove(); window.removeEventListener("storage", elsewhere); };
 
   /** The game with what was changed in it earlier, if that is kept. */
   async function restored() {
@@ -90,7 +110,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     line = other || line.at(-1).children.length ? tree.line(node) : line;
     list.mark(node);
     clearTimeout(later);
-    later = setTimeout(() => address(tree.address(node))); // takes longer than all the rest
+    later = setTimeout(() => address(tree.address(node), judges?.settings)); // takes longer than all the rest
     name.value = node.name;
     comment.value = node.comment;
     name.disabled = node === tree.root;
@@ -98,7 +118,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     candidates?.show(node.board?.winner ? null : node);
     played?.look(node);
     draw();
-    if (other) judged();
+    if (other) redraw();
     if (head.game === "amazons") squares.update();
     legal();
   }
@@ -147,7 +167,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     list.draw(tree);
     back.disabled = !undo;
     if (kept) keep();
-    if (node) { draw(); judged(); }
+    if (node) { draw(); redraw(); }
   }
 
   function keep() {
@@ -171,19 +191,43 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
 
   /** What players said of the position; a turn that a person has begun on the board is left alone. */
   function words() {
-    const best = judges.best(node), lines = candidates?.lines(node) || [];
+    if (!judged) return;
+    const best = judges.best(node), lines = candidates.lines(node), text = (one, k) => sharp(one.value, judges.player) || (one.win_rate === null ? String(k + 1) : String(Math.round(100 * rate(node, one.win_rate))));
     board.line([]);
-    if (lines.length) board.candidates(lines.map((one, k) => ({ move: one.moves[0], text: head.game === "amazons" ? String(k + 1) : one.win_rate === null ? "" : String(Math.round(100 * (sideToMove(node) ? 1 - one.win_rate : one.win_rate))) })));
+    if (lines.length) board.candidates(lines.map((one, k) => ({ move: one.moves[0], text: text(one, k) })));
     else if (best?.line.length) board.line(head.game === "amazons" ? best.line.slice(0, 1) : best.line.slice(0, 3));
-    put(said, judges.runs.map((run) => {
-      const one = run.found.get(node);
+    put(said, judges.players.map((player) => {
+      const one = judges.of(player, node), lost = judges.lostBy(player, node) ?? 0, before = node.parent && judges.of(player, node.parent);
       if (!one) return null;
       const dot = h("i", { class: "key" });
-      dot.style.background = run.colour;
-      const value = one.value === null ? "the game is over" : `${percent(one.win_rate, 1)} for ${sides[0]}`;
-      return h("p", {}, dot, h("strong", {}, run.player), ` ${value}`, one.lost > 0.005 && node.move ? `; ${node.move} gave away ${percent(one.lost, 1)}` : "", better(run, node),
-        one.line.length ? [h("br"), `best: ${one.line.slice(0, 5).join(" ")} `, h("small", {}, `depth ${one.depth}, ${short(one.nodes)} nodes`)] : "");
+      dot.style.background = colourOf(player);
+      return h("p", {}, dot, h("strong", {}, player), ` ${valueOf(one, node)}`, lost > 0.005 ? `; ${node.move} gave away ${percent(lost, 1)}` : "",
+        lost >= DOUBTFUL && before.line.length ? [h("br"), h("strong", {}, "better: ", spaced(before.line))] : null,
+        one.line.length ? [h("br"), "best: ", spaced(one.line), " ", h("small", {}, `depth ${one.depth}, ${short(one.nodes)} ${one.nodes === 1 ? unitOf(player).slice(0, -1) : unitOf(player)}`)] : "");
     }));
+    closer.classList.toggle("hidden", !node.parent || !judges.best(node)); // it stays, or a click while values change would miss it
+    closer.disabled = judges.runs.some((run) => run.wire);
+    closer.textContent = `Analyse ${node.move} deeper`;
+  }
+
+  function colourOf(player) { return COLOURS[judges.players.indexOf(player)] || "var(--line-3)"; }
+
+  /** A judgement in words: who wins in how many moves, or the win rate, and the squares ahead in the Amazons. */
+  function valueOf(one, at) {
+    if (one.value === null) return "the game is over";
+    const won = proven(one.value, one.player), own = (value) => sideToMove(at) ? -value : value;
+    if (won) return `${sides[sideToMove(at)]} ${won}`;
+    const squares = head.game === "amazons" && ["alphabeta", "uct"].includes(one.player.split(":")[0]) && own(one.value).toFixed(1).replace("-", "−");
+    return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${squares > "0" && squares !== "0.0" ? "+" : ""}${squares} squares` : ""}`;
+  }
+
+  /** The whole winning line of the side to move, on the board and in words. */
+  async function win(from, moves) {
+    let found = moves;
+    if (head.game === "gomoku") try { found = [moves, (await post("analyse/forced/line", placeOf(from))).moves].sort((a, b) => b.length - a.length)[0]; } catch { /* the player's own */ }
+    if (node !== from) return;
+    board.line(found, found.length);
+    put(said, h("p", {}, h("strong", {}, `${sides[sideToMove(from)]} wins by `), spaced(found, found.length)));
   }
 
   /** Show a line that the pointer or the keyboard is at, or no longer is. */
@@ -199,40 +243,45 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     return letter === "wb"[head.game === "amazons" ? 1 : 0] ? 1 : 0;
   }
 
+  function rate(one, value) { return sideToMove(one) ? 1 - value : value; }
+
   /** What players said has changed. */
-  function judged() {
+  function redraw() {
+    if (!judged || !node) return;
     list.judge();
-    if (chart) {
-      const series = judges.runs.map((run) => ({ name: run.player, colour: run.colour, points: line.flatMap((one, x) => { const found = run.found.get(one); return found ? [{ x, y: found.win_rate, text: `${percent(found.win_rate, 1)} for ${sides[0]}` }] : []; }) }));
-      const losses = line.filter((one) => judges.best(one)?.lost >= DOUBTFUL).sort((a, b) => judges.best(b).lost - judges.best(a).lost).slice(0, WORST);
-      chartCard.classList.toggle("hidden", !judges.runs.length);
-      chart.update({ series, cursor: node.depth, x: { label: "moves played", min: 0, max: Math.max(1, line.length - 1), words: (x) => `after ${x} moves` },
-        dots: losses.map((one) => ({ x: one.depth, y: judges.best(one).win_rate, colour: judges.best(one).lost >= BAD ? "var(--bad)" : "var(--from)" })) });
-      const counts = sides.map((side, k) => {
-        const of = line.filter((one) => one.parent && sideToMove(one.parent) === k).map((one) => judges.best(one)?.lost ?? 0), bad = of.filter((lost) => lost >= BAD).length;
-        return `${side}: ${bad} ${bad === 1 ? "mistake" : "mistakes"}, ${of.filter((lost) => lost >= DOUBTFUL).length - bad} doubtful`;
-      });
-      put(worst, losses.length ? [h("p", { class: "note" }, `${counts.join("; ")}. The worst, and what was better:`), losses.map((one) => h("div", { class: "row" },
-        h("button", { type: "button", onclick: () => go(one) }, `${one.depth}. ${one.move} ${glyph(judges.best(one).lost)} −${percent(judges.best(one).lost)}`), h("span", { class: "mono line grow" }, judges.best(one.parent)?.line.slice(0, 5).join(" ")),
-        h("button", { type: "button", "aria-label": `Add what was better than move ${one.depth} as a variation`, onclick: () => add(one.parent) }, "Add"))),
-      practised(losses).length > 0 && h("div", {}, h("button", { type: "button", onclick: () => { keepPuzzles(practised(losses)); begin(views.puzzles, "own"); } }, "Find the better moves"))] : null);
-    }
+    const shown = judges.players.slice(0, 2), series = shown.map((player) => ({ name: player, colour: colourOf(player), points: line.flatMap((one, x) => { const found = judges.of(player, one); return found ? [{ x, y: found.win_rate, text: valueOf(found, one) }] : []; }) }));
+    const losses = line.filter((one) => (judges.lost(one) ?? 0) >= DOUBTFUL).sort((a, b) => judges.lost(b) - judges.lost(a)).slice(0, WORST), bads = losses.filter((one) => judges.best(one));
+    chartCard.classList.toggle("hidden", !series.some((one) => one.points.length > 1));
+    chart.update({ series, cursor: node.depth, x: { label: "moves played", min: 0, max: Math.max(1, line.length - 1), words: (x) => `after ${count(x, "move")}` },
+      dots: bads.map((one) => ({ x: one.depth, y: judges.best(one).win_rate, colour: judges.lost(one) >= BAD ? "var(--bad)" : "var(--from)" })) });
+    const counts = sides.map((side, k) => {
+      const of = line.filter((one) => one.parent && sideToMove(one.parent) === k).map((one) => judges.lost(one) ?? 0), bad = of.filter((lost) => lost >= BAD).length;
+      return `${side}: ${count(bad, "mistake")}, ${of.filter((lost) => lost >= DOUBTFUL).length - bad} doubtful`;
+    });
+    put(worst, losses.length ? [h("p", { class: "note" }, `${counts.join("; ")}. The worst, and what was better:`), losses.map((one) => h("div", { class: "row" },
+      h("button", { type: "button", onclick: () => go(one) }, `${one.depth}. ${one.move} ${glyph(judges.lost(one))} −${percent(judges.lost(one))}`), h("span", { class: "mono line grow" }, spaced(judges.best(one.parent)?.line ?? [])),
+      h("button", { type: "button", "aria-label": `Add what was better than move ${one.depth} as a variation`, onclick: () => add(one.parent) }, "Add"))),
+    practised(losses).length > 0 && h("div", {}, h("button", { type: "button", onclick: () => { keepPuzzles(practised(losses)); begin(views.puzzles, "own"); } }, "Find the better moves"))]
+      : h("p", { class: "note" }, judges.asked ? "No move gave much away, as far as that is known." : "Analyse the game to see what moves gave away."));
+    tell();
     words();
+  }
+
+  /** What decided the game, in a sentence. */
+  function tell() {
+    const { bad, forced } = judges.story(line), loser = forced && sides[Number(judges.best(forced).win_rate > 0.5)], after = bad && judges.best(bad), point = bad && judges.best(bad.parent)?.line[0];
+    const won = after && proven(after.value, after.player).startsWith("wins");
+    put(story, bad && [`After ${bad.depth}. `, h("a", { href: "", onclick: (event) => { event.preventDefault(); go(bad); } }, bad.move), won ? ` ${sides[1 - sideToMove(bad.parent)]} had a forced win` : ` ${sides[sideToMove(bad.parent)]} had given away ${percent(judges.lost(bad))}`, point && point !== bad.move ? `; ${point} was the point. ` : ". "],
+      forced && (forced === bad ? `From there on the loss of ${loser} was forced.` : `The loss of ${loser} was forced from ${forced.depth}. ${forced.move} on.`));
   }
 
   /** The worst turns as puzzles: those of the person who played the game, if one did. */
   function practised(losses) {
     const own = [head.first_name, head.second_name].indexOf("You");
     return losses.filter((one) => judges.best(one.parent)?.line.length && (own < 0 || sideToMove(one.parent) === own)).map((one) => {
-      const { player, line } = judges.best(one.parent);
-      return { place: placeOf(one.parent), played: one.move, lost: judges.best(one).lost, line: line.slice(0, 6), player, solved: false };
+      const { player, line: moves } = judges.best(one.parent);
+      return { place: placeOf(one.parent), played: one.move, lost: judges.lost(one), line: moves.slice(0, 6), player, solved: false };
     });
-  }
-
-  /** What should have been played instead of a move that gave something away, and how it would have gone on. */
-  function better(run, one) {
-    const lost = run.found.get(one).lost, line = run.found.get(one.parent)?.line;
-    return lost >= DOUBTFUL && line?.length ? [h("br"), h("strong", {}, `better: ${line.slice(0, 5).join(" ")}`)] : null;
   }
 
   /** Add the line that a player expected after a position as a variation, and show its first move. */
@@ -249,13 +298,17 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     } catch (error) { toast(error.message, "bad"); }
   }
 
+  /** The tree as a file: {name, text}. */
+  function written(format) {
+    const same = mainMoves(tree).join() === ofFile.join(), all = (one) => judges?.all(one) ?? [];
+    const whole = { place: { ...place, moves: [] }, nodes: tree.list((one) => ({ judgements: all(one) })), comment: tree.root.comment, judgements: all(tree.root),
+      first_name: head.first_name, second_name: head.second_name, event: head.event, winner: same ? head.winner : null, resigned: same && head.resigned };
+    return post("analyse/export", { tree: whole, format, name: replay.source ? `${replay.name.replace(/\.[^.]*$/, "")}-${head.number}` : head.game });
+  }
+
   async function save(format) {
     try {
-      const same = mainMoves(tree).join() === ofFile.join();
-      const whole = { place: { ...place, moves: [] }, nodes: tree.list((one) => ({ judgements: judges.all(one) })), comment: tree.root.comment, judgements: judges.all(tree.root),
-        first_name: head.first_name, second_name: head.second_name, event: head.event, winner: same ? head.winner : null, resigned: same && head.resigned };
-      const { name: file, text } = await post("analyse/export", { tree: whole, format, name: replay.source ? `${replay.name.replace(/\.[^.]*$/, "")}-${head.number}` : head.game });
-      const link = URL.createObjectURL(new Blob([text], { type: "application/x-go-sgf" }));
+      const { name: file, text } = await written(format), link = URL.createObjectURL(new Blob([text], { type: "application/x-go-sgf" }));
       h("a", { href: link, download: file }).click();
       setTimeout(() => URL.revokeObjectURL(link), 10000);
     } catch (error) { toast(error.message, "bad"); }

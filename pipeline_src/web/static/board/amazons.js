@@ -23,6 +23,7 @@ export class AmazonsBoard {
   set({ fen, turns = {}, last = null }) {
     this.letters = readRanks(fen);
     Object.assign(this, { turns, from: null, to: null, lastMove: last });
+    if (last) this.grid.roving(last.split(/[-/]/)[1]);
     this.draw();
   }
 

@@ -7,7 +7,7 @@
 
 import { s } from "../dom.js";
 
-const MARGIN = 62;
+const MARGIN = 62, FINGER = 32;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 export const FILES = "abcdefghijklmnopqrstuvwxy";
 /** Go leaves the i out, on boards that players see. */
@@ -19,7 +19,7 @@ export class Grid {
    * @param options width, height: cells; points: lines cross where stones stand (else squares); label: what a screen
    *   reader calls it; files: letters of the columns; turned: rank 1 at the top;
    *   onpick(name, how): a cell was chosen, how is "click", "drag" or "key"; oncancel(): Escape;
-   *   onhover(name or null)
+   *   onhover(name or null); onaim(name): a finger touched a small point, and may touch it again to choose it
    */
   constructor(root, options) {
     Object.assign(this, { files: FILES, points: false, turned: false, label: "Board" }, options);
@@ -94,9 +94,9 @@ export class Grid {
       });
       hits.append(line);
     });
-    this.focusable = this.rows()[this.height - 1][0];
+    this.focusable = this.rows()[this.height >> 1][this.width >> 1];
     this.cells.get(this.focusable).setAttribute("tabindex", 0);
-    const named = (event) => event.target.closest?.(".cell")?.dataset.cell;
+    const cellOf = (name) => this.cells.get(name).firstChild, named = (event) => event.target.closest?.(".cell")?.dataset.cell;
     hits.addEventListener("keydown", (event) => this.onkey(event, named(event)));
     hits.addEventListener("focusin", (event) => { const name = named(event); if (name) this.roving(name); });
     let down = null;
@@ -104,19 +104,35 @@ export class Grid {
       if (event.button) return;
       down = named(event);
       if (event.target.hasPointerCapture(event.pointerId)) event.target.releasePointerCapture(event.pointerId); // touch: else no other cell is seen
-      if (down) { this.roving(down); this.onpick?.(down, "click"); }
+      if (!down) return;
+      this.roving(down);
+      if (this.points && event.pointerType === "touch" && cellOf(down).getBoundingClientRect().width < FINGER && this.aimed !== down) { this.aim(down); return; }
+      this.aim(null);
+      this.onpick?.(down, "click");
     });
     addEventListener("pointerup", this.onup = (event) => {
       const from = down;
       down = null;
       if (!from) return;
       const over = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
-      if (over && this.svg.contains(over) && over.dataset.cell !== from) this.onpick?.(over.dataset.cell, "drag");
+      if (!over || !this.svg.contains(over) || over.dataset.cell === from) return;
+      if (this.aimed === from) this.aim(over.dataset.cell);
+      else this.onpick?.(over.dataset.cell, "drag");
     });
     if (this.onhover) {
       hits.addEventListener("pointerover", (event) => this.onhover(named(event) || null));
       hits.addEventListener("pointerleave", () => this.onhover(null));
     }
+  }
+
+  /** Mark the point under a finger, where points are smaller than it: a second touch chooses it. */
+  aim(name) {
+    this.svg.querySelector(".aim")?.remove();
+    this.aimed = name;
+    if (!name) return;
+    const [cx, cy] = this.at(name);
+    this.layers.labels.append(s("circle", { class: "aim", cx, cy, r: 90 }));
+    this.onaim?.(name);
   }
 
   roving(name) {

@@ -7,9 +7,9 @@ const COLOURS = { x: "black", o: "white", X: "black", O: "white" };
 
 export class StoneBoard {
   /** Options as those of Grid; onmove(name) is called with a legal cell, onrefused(name, why) with a forbidden one. */
-  constructor(root, { size, width = size, height = size, onmove, onrefused, label = "Board", files = FILES, turned = false, onhover }) {
+  constructor(root, { size, width = size, height = size, onmove, onrefused, label = "Board", files = FILES, turned = false, onhover, onaim }) {
     Object.assign(this, { onmove, onrefused, stones: new Map(), drawn: new Map(), rings: {}, legal: new Set(), forbidden: {} });
-    this.grid = new Grid(root, { width, height, points: true, label, files, turned, onhover, onpick: (name, how) => {
+    this.grid = new Grid(root, { width, height, points: true, label, files, turned, onhover, onaim, onpick: (name, how) => {
       if (how === "drag") return;
       if (this.legal.has(name)) this.onmove?.(name);
       else if (name in this.forbidden) this.onrefused?.(name, this.forbidden[name]);
@@ -31,6 +31,8 @@ export class StoneBoard {
     this.legal = new Set(legal || []);
     this.forbidden = forbidden;
     grid.clear("under");
+    grid.aim(null);
+    if (grid.cells.has(last)) grid.roving(last);
     for (const name of grid.cells.keys()) {
       const colour = COLOURS[this.stones.get(name)], number = numbers[name];
       const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden: ${forbidden[name]}`];

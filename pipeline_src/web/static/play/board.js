@@ -18,6 +18,16 @@ export function startFen(game, size, variant) {
   return `${Array(size).fill(size).join("/")} b`;
 }
 
+/** FEN of a start position with its rule, as the server writes it. */
+export function fenOf({ game, size, variant }) { return startFen(game, size, variant) + (game === "gomoku" && variant && variant !== "freestyle" ? ` ${variant}` : ""); }
+
+/** The {size, variant} of a start position that has a name; null for another position. */
+export function namedStart(game, fen) {
+  const known = Object.keys(STARTS).find((key) => STARTS[key] === fen), [ranks, side, variant = "freestyle"] = fen.split(" ");
+  if (game === "amazons") return known ? { size: Number(known.split(" ")[0]), variant: known.split(" ")[1] } : null;
+  return /^[\d/]+$/.test(ranks) && side === "b" ? { size: ranks.split("/").length, variant } : null;
+}
+
 const NUMBERS = "zugwerk.numbers";
 
 /** A button for the numbers of moves on the stones of Gomoku; `redraw` shows the position again. */
@@ -34,7 +44,7 @@ export class GameBoard {
     Object.assign(this, { game, height, width });
     const common = { height, width, turned, label: LABELS[game], onmove: (move) => this.moved(move, onmove), ...(game === "go" && { files: GO_FILES }) };
     const onrefused = (name, why) => toast(`${name} is forbidden to Black: ${why}.`, "bad");
-    this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, { ...common, onrefused });
+    this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, { ...common, onrefused, onaim: (name) => onpart?.(`${name}: touch it again to play there`) });
   }
 
   /** What a person has chosen is drawn at once; the server hears of it afterwards. */
@@ -57,11 +67,11 @@ export class GameBoard {
   }
 
   /** What a player expects, drawn over the position. */
-  line(moves) {
+  line(moves, most = 7) {
     this.board.clearLine();
     if (!moves.length) return;
     if (this.game === "amazons") this.board.line(moves);
-    else this.board.line(moves.slice(0, 7), this.toPlay === 0 ? "black" : "white");
+    else this.board.line(moves.slice(0, most), this.toPlay === 0 ? "black" : "white");
   }
 
   /** Some moves side by side, the best first: [{move, text}]. */
@@ -73,8 +83,8 @@ export class GameBoard {
     [...list].reverse().forEach(({ move, text }, k, all) => {
       const best = k === all.length - 1, colour = colours[best ? 0 : 1];
       if (move === "pass") return;
-      if (amazons) this.board.turn(move, { colour, opacity: best ? 0.85 : 0.45, width: best ? 16 : 10 });
-      grid.markers([{ at: places[all.length - 1 - k], text, ground: colour, colour: "#fff", size: 30, r: amazons ? 26 : 40, opacity: best ? 0.95 : 0.8 }], "over");
+      if (amazons && best) this.board.turn(move, { colour, opacity: 0.85, width: 16 }); // of the others, where they end
+      grid.markers([{ at: places[all.length - 1 - k], text, ground: colour, colour: "#fff", size: amazons ? 32 : 42, r: amazons ? 30 : 42, opacity: best ? 0.95 : 0.8 }], "over");
     });
   }
 

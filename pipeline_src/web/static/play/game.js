@@ -1,8 +1,9 @@
 // A game: the board, who plays, what they think, clocks, moves. The server knows the game; this draws it and says what
 // a person does.
 
-import { socket } from "../api.js";
-import { clockText, h, notice, percent, put, reveal, short, toast } from "../dom.js";
+import { copies } from "../analyse/copy.js";
+import { post, socket } from "../api.js";
+import { clockText, h, notice, percent, put, reveal, short, spaced, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink, stored } from "./setup.js";
@@ -14,19 +15,22 @@ const PROVEN = 5000; // of greater values in squares or points, `DECIDED` of the
 const STAGES = { loading: "is getting ready …", thinking: "is thinking …", done: "" };
 
 export function showGame(root, id) {
-  let game = null, board = null, turned = null, looking = null, thought = null, slow = 0, lost = false;
+  let resigning = false, game = null, board = null, shown = null, turned = null, looking = null, thought = null, slow = 0, lost = false;
   const place = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status", "aria-live": "polite" });
   const status = h("p", { class: "status" }), hintLine = h("p", { class: "note part" });
   const bars = [h("div", { class: "seat" }), h("div", { class: "seat" })];
   const thinking = h("section", { class: "thinking", "aria-label": "What the player thinks" }), list = h("ol", { class: "moves", "aria-label": "Moves" });
   const problem = h("div", { class: "problem" }), teaching = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
+  const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => game && look(Math.max(0, to(looking ?? game.board.moves.length))) }, text);
+  const typed = h("input", { type: "text", class: "typed", maxlength: 16, autocomplete: "off", spellcheck: "false", placeholder: "move", "aria-label": "Move to play", onchange: () => { const text = typed.value.trim(); typed.value = ""; if (text) send(text); } });
+  const steps = h("div", { class: "row steps" }, step("|◀", "To the start", () => 0), step("◀", "Previous move", (at) => at - 1), step("▶", "Next move", (at) => at + 1), step("▶|", "To the end", () => Infinity), typed);
   const tools = h("div", { class: "row tools" }), switches = h("div"), numbers = numbersButton(() => look(looking ?? game.board.moves.length));
   const squares = new SquaresOfSides(() => game?.board.game === "amazons" && [board, { ...game.place, moves: game.board.moves.slice(0, looking ?? undefined) }], () => draw());
   const teacher = new Teacher(teaching, {
     onplay: send, onback: () => board.show(game.board), onbetter: (line) => { board.show(game.board); board.line(line); },
   });
   put(root, live, problem, h("div", { class: "beside play-layout" },
-    h("div", { class: "with-meter" }, meter, place),
+    h("div", { class: "with-meter" }, meter, place, steps),
     h("div", { class: "stack" }, h("section", { class: "card stack" }, h("h1", { class: "hidden-text" }, "Game"), bars[1], bars[0], status, teaching, hintLine, squares.text, buttons, switches),
       h("section", { class: "card stack thought-card" }, thinking), h("section", { class: "card stack" }, list, tools))));
   const act = (what, more = {}) => wire.send({ do: what, ...more }) || toast("Not connected; trying again.", "bad");
@@ -62,6 +66,7 @@ export function showGame(root, id) {
   function gameMessage(value) {
     const before = game;
     game = value;
+    resigning &&= !game.ended && before.board.moves.length === game.board.moves.length;
     game.heard = performance.now();
     if (!board) {
       localStorage.setItem(LAST, id);
@@ -70,12 +75,14 @@ export function showGame(root, id) {
     }
     if (!before || before.board.moves.length !== game.board.moves.length) teacher.drop();
     if (teacher.holds) { draw(); return; }
-    if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint" || before.board.moves.length > game.board.moves.length) thought = null; looking = null; put(hintLine); }
+    if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint" || before.board.moves.length > game.board.moves.length) thought = null; looking = shown = null; put(hintLine); }
     localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves, game.seats), at: Date.now() }));
     forgetOld();
     if (looking === null) { board.show(game.board); squares.update(); }
     draw();
     say(before);
+    if (!before && document.activeElement === document.body) { const { grid } = board.board; grid.cells.get(grid.focusable).focus({ preventScroll: true }); }
+    if (before?.opening && !game.opening) put(hintLine, coloursWords());
   }
 
   function makeBoard() {
@@ -109,20 +116,24 @@ export function showGame(root, id) {
     game.seats.forEach((seat, side) => {
       const toMove = !over && (game.opening ? game.opening.seat : game.board.to_play) === side;
       put(bars[side], h("span", { class: `dot ${SIDES[game.board.game][side].toLowerCase()}` }),
-        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : game.levels[side] || playerTitle(seat)}`)),
+        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${game.opening ? "" : people === 1 && seat === "person" ? "You" : game.levels[side] || playerTitle(seat)}`)),
         game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
       bars[side].classList.toggle("to-move", toMove);
       bars[side].style.order = Boolean(turned) === (side === 0) ? -2 : -1; // as they sit at the board
     });
     put(status, looking !== null ? [`Looking at move ${looking} of ${game.board.moves.length}. `, h("button", { type: "button", onclick: () => look(game.board.moves.length) }, "Back to the game")] : result() || (game.paused ? "Paused." : game.opening ? openingWords() : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
     if (game.counted && looking === null && !squares.on) status.append(` All is settled: ${counted(game.counted)}.`);
+    const mine = people === 1 && over && looking === null && game.board.winner !== "draw" && game.seats[game.board.winner === "first" ? 0 : 1] === "person";
     status.classList.toggle("over", over);
+    status.classList.toggle("won", mine);
+    status.classList.toggle("gone", over && people === 1 && looking === null && !mine && game.board.winner !== "draw");
     const button = (text, what, more = {}) => h("button", { type: "button", onclick: () => act(what), ...more }, text);
     put(buttons,
       button("Undo", "undo", { disabled: !game.can_undo }),
       game.opening ? openingButtons() : null,
       people ? button("Hint", "hint", { disabled: !game.persons_turn || game.opening }) : null,
-      people ? button("Resign", "resign", { disabled: !game.persons_turn || game.opening || !game.board.moves.length }) : null,
+      people ? resigning ? [button("Yes, resign", "resign", { class: "danger" }), h("button", { type: "button", onclick: () => { resigning = false; draw(); } }, "Play on")]
+        : h("button", { type: "button", class: "danger", disabled: !game.persons_turn || game.opening || !game.board.moves.length, onclick: () => { resigning = true; draw(); } }, "Resign") : null,
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
@@ -141,6 +152,12 @@ export function showGame(root, id) {
     if (seat === null) return "Level stones are looked for …";
     const who = game.seats[seat] !== "person" ? playerTitle(game.seats[seat]) : game.seats[1 - seat] === "person" ? `${["First", "Second"][seat]} person` : "You";
     return `${who}: ${does}.`;
+  }
+
+  /** Whose the colours are, once somebody has chosen. */
+  function coloursWords() {
+    const [black, white] = game.seats.map((seat, side) => seat !== "person" ? (game.levels[side].split(",")[0] || playerTitle(seat)) : game.seats[1 - side] === "person" ? "" : "You");
+    return !black ? "" : black === "You" ? `You are Black. ${white} takes White.` : `${black} takes Black. ${white === "You" ? "You are" : `${white} takes`} White.`;
   }
 
   function openingButtons() {
@@ -175,11 +192,8 @@ export function showGame(root, id) {
   function drawTools() {
     const moves = game.board.moves.slice(0, looking ?? undefined);
     put(tools,
-      h("button", { type: "button", onclick: async () => {
-        const link = shareLink(game.place, moves, game.seats);
-        try { await navigator.clipboard.writeText(link); toast("The link to this position is copied.", "good"); }
-        catch { put(hintLine, h("a", { href: link }, link)); }
-      } }, "Share"),
+      copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats),
+        sgf: async () => (await post("analyse/export", { tree: { place: { ...game.place, moves } }, format: "sgf" })).text })),
       h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"),
       game.board.game === "amazons" ? squares.button : numbers,
       game.formats.map((suffix) => h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
@@ -187,12 +201,11 @@ export function showGame(root, id) {
 
   async function look(ply) {
     const moves = game.board.moves;
-    if (ply >= moves.length) { looking = null; board.show(game.board); squares.update(); draw(); return; }
+    if (ply >= moves.length) { looking = shown = null; board.show(game.board); squares.update(); draw(); return; }
     looking = ply;
-    const { post } = await import("../api.js");
     try {
       const position = await post("play/board", { ...game.place, moves: moves.slice(0, ply) });
-      if (looking === ply) { board.show({ ...position, cells: [], turns: {} }); squares.update(); }
+      if (looking === ply) { shown = position; board.show({ ...position, cells: [], turns: {} }); squares.update(); }
     } catch (error) { toast(error.message, "bad"); }
     draw();
   }
@@ -216,6 +229,7 @@ export function showGame(root, id) {
 
   function drawThought() {
     const found = thought?.thought;
+    thinking.parentElement.classList.toggle("empty", !thought);
     thinking.parentElement.classList.toggle("hidden", !thought && game.seats.every((seat) => seat === "person"));
     if (!thought) { put(thinking, h("p", { class: "note" }, "What a player thinks is shown here.")); drawMeter(null); return; }
     const who = thought.purpose === "hint" ? "The hint's player" : game.levels[thought.side].split(",")[0] || parsePlayer(game.seats[thought.side]).name;
@@ -223,7 +237,7 @@ export function showGame(root, id) {
     const value = !found || found.value === null || (found.unit !== "rate" && Math.abs(found.value) >= PROVEN) ? (found?.win_rate > 0.5 ? "won" : found?.win_rate < 0.5 ? "lost" : "") : found.unit === "rate" ? percent((1 + found.value) / 2) : `${signed(found.value, found.unit === "squares" ? 1 : 0)} ${found.unit}`;
     put(thinking, h("h2", {}, h("span", { class: thought.stage === "done" ? "" : "pulse" }), `${who} ${text}`),
       found ? [h("dl", { class: "figures" }, [["depth", found.depth], ["nodes", short(found.nodes)], ["nodes / s", found.seconds > 0.01 ? short(found.nodes / found.seconds) : "–"], ["value", value || "–"]].map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
-        h("p", { class: "line mono" }, found.line.slice(0, 8).join(" "))] : null);
+        h("p", { class: "line" }, spaced(found.line, 8))] : null);
     drawMeter(found ? (thought.side === 0 ? found.win_rate : 1 - found.win_rate) : null);
   }
 
@@ -250,7 +264,7 @@ export function showGame(root, id) {
 /** A number with its sign; what rounds to 0 has none. */
 function signed(value, digits) {
   const text = value.toFixed(digits);
-  return Number(text) === 0 ? text.replace("-", "") : value > 0 ? `+${text}` : text;
+  return Number(text) === 0 ? text.replace("-", "") : value > 0 ? `+${text}` : text.replace("-", "−");
 }
 
 /** Of games in other tabs, fifty are remembered at most. */

@@ -24,6 +24,7 @@ export function showSetup(root, params) {
   const moves = params.moves ? params.moves.split(",") : [];
   if (params.first && params.second) seat(setup, [params.first, params.second]);
   else if (shared) setup.mode = "people";
+  const wrong = h("p", { class: "bad-text", role: "alert" });
   let board = null, all = null, closed = false, seats = null;
 
   const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
@@ -84,11 +85,12 @@ export function showSetup(root, params) {
         h("div", { class: "fields" }, field("Board", sizes), field(setup.game === "amazons" ? "Start" : "Rule", variants),
           setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null,
           hasOpening(setup) ? field("Opening", select(OPENINGS, setup.opening ||= "", (value) => { setup.opening = value; fillForm(); }), OPENING_NOTES[setup.opening]) : null)],
+      h("a", { class: "button", href: `#/analyse?${new URLSearchParams({ edit: 1, game: setup.game, ...(params.fen ? { fen: params.fen } : { size: setup.size, variant: setup.variant }) })}` }, "Set up a position"),
       choice("Who plays", modes, setup.mode, (mode) => { setup.mode = mode; fillForm(); }),
       setup.mode === "player" ? [seats.player.element, choice("You play", [["0", `${about.first} (first)`], ["1", `${about.second} (second)`]], String(setup.side), (side) => { setup.side = Number(side); }), teachSwitch()] : null,
       setup.mode === "players" ? [seats.first.element, seats.second.element] : null,
       h("details", { open: Boolean(setup.minutes) }, h("summary", {}, "Clock"), h("div", { class: "fields" }, field("Minutes a side", minutes), field("Seconds added a move", increment))),
-      h("button", { class: "main", type: "submit" }, "Play"));
+      wrong, h("button", { class: "main", type: "submit" }, "Play"));
 
     function picker(name, label) {
       const own = `${name} ${setup.game}`;
@@ -106,6 +108,7 @@ export function showSetup(root, params) {
     const opponent = setup.mode === "player" && seats.player.text;
     const both = { people: ["person", "person"], player: setup.side ? [opponent, "person"] : ["person", opponent], players: [seats.first.text, seats.second.text] }[setup.mode];
     button.disabled = true;
+    put(wrong);
     try {
       const begun = await post("play/games", {
         place: { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves },
@@ -114,7 +117,7 @@ export function showSetup(root, params) {
       if (!shared) localStorage.setItem(KEPT, JSON.stringify(setup));
       location.hash = `#/play?id=${encodeURIComponent(begun.id)}`;
     } catch (error) {
-      toast(error.message, "bad");
+      put(wrong, error.message);
       button.disabled = false;
     }
   }

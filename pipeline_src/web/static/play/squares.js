@@ -4,7 +4,7 @@ import { post } from "../api.js";
 import { h, put, toast } from "../dom.js";
 import { SIDES } from "./board.js";
 
-const KEPT = "zugwerk.squares", COLOURS = ["var(--white-stone)", "var(--black-stone)"];
+const KEPT = "zugwerk.squares", COLOURS = ["var(--side-1)", "var(--side-2)"];
 
 /** The result of a position that counting decides, in words. */
 export function counted({ winner, spare }) {
@@ -37,7 +37,7 @@ export class SquaresOfSides {
   draw({ board }, found) {
     const sides = found ? [found.first, found.second] : [];
     board.colour(sides.flatMap(({ settled, nearer }, k) => [{ words: `settled for ${SIDES.amazons[k]}`, names: settled, colour: COLOURS[k], settled: true }, { words: `nearer to ${SIDES.amazons[k]}`, names: nearer, colour: COLOURS[k] }]));
-    const counts = sides.map(({ settled, nearer }, k) => `${SIDES.amazons[k]}: ${settled.length} settled, ${nearer.length} nearer. `);
-    put(this.text, counts.join(""), found?.counted ? `All is settled: ${counted(found.counted)}.` : "");
+    const counts = sides.map(({ settled, nearer }, k) => [h("i", { class: `key side-${k + 1}` }), `${SIDES.amazons[k]}: ${settled.length} settled, ${nearer.length} nearer. `]);
+    put(this.text, counts, found?.counted ? `All is settled: ${counted(found.counted)}.` : "");
   }
 }
