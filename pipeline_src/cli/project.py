@@ -364,7 +364,7 @@ def crawl(
 
 
 def export(
-    model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/10/best.pt."),
+    model: Path | None = typer.Argument(None, help="A self-play model, e.g. artifacts/models/gomoku/10/best.pt."),
     out: Path | None = typer.Option(
         None, dir_okay=False, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"
     ),
@@ -375,8 +375,15 @@ def export(
         None, metavar="SYSTEM", help="Add it to the package's nets: amazons_net, gomoku_zero or growing_boards."
     ),
     hours: float | None = typer.Option(None, min=0.001, help="Hours of its training, for the card; with --package."),
+    web: Path | None = typer.Option(
+        None, file_okay=False, metavar="FOLDER", help="Write the board as a page that needs no server, and no MODEL."
+    ),
+    single_file: bool = typer.Option(False, "--single-file", help="With --web: one file, which opens from disk."),
 ) -> None:
     """Export MODEL to ONNX, or a line net to its table; both run without torch. Example: zugwerk export best.pt.
+
+    With --web, write pages to play and analyse Gomoku and the Amazons, with their engine as WebAssembly, into FOLDER,
+    for any host of static files.
 
     With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size; with one
     that ends in .rays, write the table of a net of rays of the Amazons. With
@@ -387,6 +394,15 @@ def export(
     float32 [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to
     move.
     """
+    if web is not None:
+        if model is not None or out is not None or int8 or package is not None:
+            raise ZugwerkError("--web exports no MODEL; remove the model and its options")
+        from pipeline_src.web.site import write_site
+
+        typer.echo(f"{write_site(web, single_file)}: the page; serve its folder, or open the one file")
+        return
+    if model is None or single_file:
+        raise ZugwerkError("name a MODEL to export, or a folder for the pages: --web FOLDER")
     if package is not None:
         if out is not None or int8:
             raise ZugwerkError("--package names the files itself; remove --out and --int8")

@@ -48,10 +48,11 @@ def hinting(game: str, rule: str) -> str:
 @router.get("/choices")
 def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
-    return messages.Choices(games=tuple(_game(name, request.app.state.settings) for name in SIDES))
+    return messages.Choices(games=tuple(game(name, request.app.state.settings) for name in SIDES))
 
 
-def _game(name: str, settings: Settings) -> messages.GameChoice:
+def game(name: str, settings: Settings) -> messages.GameChoice:
+    """Return what there is to choose from for one game."""
     (first, second), shown = SIDES[name], set(messages.LevelChoice.model_fields)
     return messages.GameChoice(
         game=name,

@@ -29,7 +29,7 @@ STATIC = Path(kernels.__file__).parents[1] / "web" / "static"
 def engines(tmp_path_factory):
     """A folder with both engines."""
     folder = tmp_path_factory.mktemp("engines")
-    for engine in (("gomoku", "15", "renju"), ("amazons", "10", "standard")):
+    for engine in (("gomoku", "15-renju"), ("amazons", "10-standard")):
         subprocess.run([sys.executable, "-m", "pipeline_src.web.page", folder, *engine], check=True)
     shutil.copy(STATIC / "kernels.js", folder / "kernels.mjs")  # node takes a module by its suffix
     return folder
