@@ -8,7 +8,7 @@ export class ApiError extends Error {
 /** Whether this page has its engine with it, and the address of one of its files. */
 export const here = document.documentElement.dataset.engine === "page";
 export const fileAt = (name) => globalThis.zugwerkFiles?.[name] ?? new URL(name, document.baseURI).href;
-const end = here ? import("./local/end.js") : null;
+const end = here ? import(fileAt("local/end.js")) : null;
 
 async function ask(method, path, body, options = {}) {
   if (end) return (await end).ask(path, body, options);

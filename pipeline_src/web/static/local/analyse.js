@@ -7,7 +7,7 @@ const JUDGE_MS = 250, RESULTS = { first: 1, draw: 0.5, second: 0 };
 
 /** A tree of variations with its positions, see `Replay` of the server's messages. */
 export async function replay({ place, nodes = [], comment = "", first_name = "", second_name = "", winner = null, resigned = false }) {
-  const start = { ...place, moves: [] }, rules = await at(start), fen = rules.fen, moves = place.moves || [];
+  const { analysts } = await table(), start = { ...place, moves: [] }, rules = await at(start), fen = rules.fen, moves = place.moves || [];
   const all = [...moves.map((move, parent) => ({ parent, move })), ...nodes.map((one) => ({ ...one, parent: one.parent + moves.length }))];
   const lines = [[]], drawn = [];
   let main = 0, plies = 0, shown = 0;
@@ -19,7 +19,7 @@ export async function replay({ place, nodes = [], comment = "", first_name = "",
     if (one.parent === main) { main = shown; plies += 1; }
     drawn.push({ name: "", comment: "", judgements: [], ...one, move: rules.moves.at(-1), fen: rules.fen });
   });
-  const { analysts } = await table(), known = rules.game === "amazons" || !/-\d/.test(rules.variant);
+  const known = rules.game === "amazons" || !/-\d/.test(rules.variant);
   return {
     source: "", name: "", left_out: [], comment, nodes: drawn, height: rules.size, width: rules.size, formats: [],
     head: { number: 0, game: place.game, first_name, second_name, winner, resigned, plies, event: "" },

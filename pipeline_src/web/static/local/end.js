@@ -12,7 +12,7 @@ const think = new Engine(), watch = new Engine();
 
 if (!globalThis.zugwerkFiles) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {}); // without one, it needs the connection
 
-const board = async (place) => (await at(place)).board(true, (await table()).forbidden);
+const board = async (place) => { const { forbidden } = await table(); return (await at(place)).board(true, forbidden); };
 const ROUTES = {
   "play/choices": async () => (await table()).choices,
   "play/board": board,

@@ -63,7 +63,7 @@ class Game {
 
   /** The position. */
   async now() {
-    const rules = await at(this.place), { ended } = this.kept, words = (await table()).forbidden;
+    const words = (await table()).forbidden, rules = await at(this.place), { ended } = this.kept; // no other await follows
     const counted = rules.counted(), board = rules.board(true, words), over = Boolean(ended || board.winner);
     const turn = !over && this.kept.seats[board.to_play] === PERSON;
     const sides = [board.to_play]; // by ply, from the last one back: sides alternate in these games
