@@ -33,8 +33,10 @@ export class Kernels {
 
   /** The record of an array of records at an index, as an object. */
   record(name, index) {
-    const { at, size, fields } = this.layout.arrays[name];
-    return Object.fromEntries(Object.entries(fields).map(([field, [kind, place]]) => [field, this.read(kind, at + size * index + place)]));
+    const about = this.layout.arrays[name], { at, size } = about, found = {};
+    about.list ??= Object.entries(about.fields);
+    for (const [field, [kind, place]] of about.list) found[field] = this.read(kind, at + size * index + place);
+    return found;
   }
 
   /** Run an entry with new values of some of its numbers; returns the numbers of its result, alone if it is one. */

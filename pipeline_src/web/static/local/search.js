@@ -37,7 +37,7 @@ class Tree {
     const [done, targets] = ["forest.done", "targets"].map((name) => kernels.array(name));
     this.caution = options["options.caution"];
     this.plant();
-    let told = 0, paused = 0, slice = 8, before = -1;
+    let next = EVERY_MS, paused = 0, slice = 8, before = -1;
     const wanted = policy ? 1 : nodes;
     while (done[0] < wanted && passed() < movetime && !stopped() && done[0] > before) {
       before = done[0];
@@ -46,7 +46,11 @@ class Tree {
       kernels.run(alone ? "play_out_alone" : "play_out", options);
       slice = Math.max(1, Math.min(256, Math.round(slice * Math.min(2, SLICE_MS / Math.max(0.1, passed() - from)))));
       if (kernels.record("forest.nodes", 0).proof !== UNPROVEN) break;
-      if (passed() - told > EVERY_MS && !policy) { told = passed(); tell(this.thought(lines, passed())); }
+      if (passed() > next && !policy) { // a report takes a tenth of the time at most
+        const told = passed();
+        tell(this.thought(lines, told));
+        next = passed() + Math.max(EVERY_MS, 10 * (passed() - told));
+      }
       if (passed() - paused > SLICE_MS) { await pause(); paused = passed(); }
     }
     if (policy || temperature) {
