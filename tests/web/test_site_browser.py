@@ -128,7 +128,7 @@ def test_one_file_plays_from_disk(browser, site, tmp_path):
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(file.as_uri())
-    page.get_by_text("Gomoku").first.click()
+    page.get_by_role("radio", name="Gomoku").check()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_selector(".seat.to-move")
     page.locator("[data-cell=h8]").click()

@@ -36,6 +36,7 @@ class Tree {
     const options = Object.fromEntries(Object.entries(table[alone ? "alone" : "proving"]).map(([name, value]) => [`options.${name}`, Number(value)]));
     const [done, targets] = ["forest.done", "targets"].map((name) => kernels.array(name));
     this.caution = options["options.caution"];
+    this.shares = options["options.share"]; // else nodes have no twins
     this.plant();
     let next = EVERY_MS, paused = 0, slice = 8, before = -1;
     const wanted = policy ? 1 : nodes;
@@ -87,7 +88,7 @@ class Tree {
   below(node) {
     const found = [];
     for (let at = node; ;) {
-      at = this.kernels.run("fullest", { node: at });
+      if (this.shares) at = this.kernels.run("fullest", { node: at });
       const edge = this.best(at);
       if (!edge) return found;
       found.push(edge.step);
