@@ -23,7 +23,7 @@ unexport PYTHONPATH
 # Tests and stages start many processes, and without compiled files each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup repro compare test test-slow test-all check api lock docs build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test test-slow test-all check api lock docs site build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -121,9 +121,13 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 docs: $(STAMP)  ## Write the reference pages from the code, and the tables of results in README.md and docs.
 	$(BIN)/python -m pipeline_src.reference
 
+site: $(STAMP)  ## Write the pages that need no server, and the documentation beside them, to site.
+	$(BIN)/zugwerk export --web site
+	rm -rf site/docs && cp -R docs site/docs
+
 lock: $(STAMP)  ## Write the installed versions to requirements.lock.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## Remove the environment, caches and scratch files; artifacts and DVC's cache stay.
-	rm -rf $(VENV) work build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) work build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

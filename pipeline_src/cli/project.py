@@ -3,26 +3,30 @@
 import json
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import typer
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
-
 from pipeline_src import processes
 from pipeline_src.cli.tables import print_table
-from pipeline_src.errors import ZugwerkError, end_on_interrupt
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import end_on_interrupt
 from pipeline_src.files import written_aside
 from pipeline_src.project.code import this_code
-from pipeline_src.project.profile import profile_names, switch_profile
+from pipeline_src.project.profile import profile_names
+from pipeline_src.project.profile import switch_profile
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from pipeline_src.project.schedule import Outcome, Schedule, Watch
+    from pipeline_src.project.schedule import Outcome
+    from pipeline_src.project.schedule import Schedule
+    from pipeline_src.project.schedule import Watch
     from pipeline_src.reference.compare import Pair
+    from rich.console import Console
+    from rich.console import RenderableType
 
 
 REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
@@ -382,7 +386,7 @@ def crawl(
 
 
 def export(
-    model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/10/best.pt."),
+    model: Path | None = typer.Argument(None, help="A self-play model, e.g. artifacts/models/gomoku/10/best.pt."),
     out: Path | None = typer.Option(
         None, dir_okay=False, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"
     ),
@@ -393,8 +397,15 @@ def export(
         None, metavar="SYSTEM", help="Add it to the package's nets: amazons_net, gomoku_zero or growing_boards."
     ),
     hours: float | None = typer.Option(None, min=0.001, help="Hours of its training, for the card; with --package."),
+    web: Path | None = typer.Option(
+        None, file_okay=False, metavar="FOLDER", help="Write the board as a page that needs no server, and no MODEL."
+    ),
+    single_file: bool = typer.Option(False, "--single-file", help="With --web: one file, which opens from disk."),
 ) -> None:
     """Export MODEL to ONNX, or a line net to its table; both run without torch. Example: zugwerk export best.pt.
+
+    With --web, write pages to play and analyse Gomoku and the Amazons, with their engine as WebAssembly, into FOLDER,
+    for any host of static files.
 
     With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size; with one
     that ends in .rays, write the table of a net of rays of the Amazons. With
@@ -405,6 +416,15 @@ def export(
     float32 [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to
     move.
     """
+    if web is not None:
+        if model is not None or out is not None or int8 or package is not None:
+            raise ZugwerkError("--web exports no MODEL; remove the model and its options")
+        from pipeline_src.web.site import write_site
+
+        typer.echo(f"{write_site(web, single_file)}: the page; serve its folder, or open the one file")
+        return
+    if model is None or single_file:
+        raise ZugwerkError("name a MODEL to export, or a folder for the pages: --web FOLDER")
     if package is not None:
         if out is not None or int8:
             raise ZugwerkError("--package names the files itself; remove --out and --int8")

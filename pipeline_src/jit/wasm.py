@@ -6,11 +6,12 @@ for wasm32 and writes an object, which ``wasm-ld`` (package ziglang, extra ``was
 
 Arrays lie at fixed addresses of the module's memory, and so do the arguments of each entry: all that a caller does is
 write numbers there and call ``entry(slots, result)``, which returns numba's status, 0 if no exception was raised
-(`pipeline_src/web/static/kernels.mjs`). Pointers are opaque to LLVM and numba's intp is a plain i64, so kernels need
+(`pipeline_src/web/static/kernels.js`). Pointers are opaque to LLVM and numba's intp is a plain i64, so kernels need
 nothing else to run with pointers of 32 bits. Results are those of this machine, but for the last bits of sums that it
 forms with fused multiplications, and of functions such as exp, which are the browser's.
 """
 
+import hashlib
 import math
 import re
 import subprocess
@@ -36,7 +37,8 @@ from pipeline_src.jit.parts import Kernel, all_parts
 TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 STACK = 1 << 18  # Bytes; it lies below the arrays, so that an overflow traps
-BLOCK = 64  # Bytes; blocks of zeros are not shipped
+BLOCK = 1024  # Bytes; blocks of zeros are not shipped
+LARGE = 1 << 13  # Least bytes of an array that is a file of its own, which several boards may share
 MATHS = {"expf", "tanhf", "logf", "exp", "tanh", "log", "pow", "powf", "sin", "cos", "fmod"}
 """Functions that a module may ask of its host, all of JavaScript's ``Math`` or of its operators."""
 
@@ -64,15 +66,23 @@ def raw() -> None:
     cpu_target.target_context._internal_codegen = _RawCodegen("zugwerk.wasm")
 
 
-class Module(NamedTuple):
-    """The parts that a page loads."""
+class Engine(NamedTuple):
+    """What a host may call on one board."""
 
-    code: bytes  # the module; it exports its memory and its entries
-    data: bytes  # what its memory holds at first, without zeros
+    calls: dict[str, Need]
+    """By the names of the entries. Arrays among the arguments are copied to the module's memory as they are; numbers
+    are the first values of their slots."""
+    arrays: dict[str, Any]  # those that the host reads or writes, also inside NamedTuples, by names
+
+
+class Board(NamedTuple):
+    """What the memory of a module holds for one board."""
+
+    files: dict[str, bytes]  # what it holds at first, without zeros; "" is of this board alone, others have digests
     layout: dict[str, Any]
-    """``data``: [address, place in the data, bytes] of each piece; ``arrays``: address, dtype and shape of each by its
-    name; ``entries``: for each, the addresses of its slots and of its result, the addresses of its numbers by their
-    names, and the kinds and places of the numbers in its result."""
+    """``data``: [address, file, place in the file, bytes] of each piece; ``arrays``: address, dtype and shape of each
+    by its name; ``entries``: for each, the addresses of its slots and of its result, the addresses of its numbers by
+    their names, and the kinds and places of the numbers in its result; ``end``: bytes of memory up to the last."""
 
 
 class _Slot(NamedTuple):
@@ -126,30 +136,50 @@ class _Image:
             self.end += max(owner.nbytes, 8)
         return self._at[key] + (array.ctypes.data - owner.ctypes.data if owner.nbytes else 0)
 
-    def write(self) -> tuple[bytes, list[list[int]]]:
-        """All that is not zero, and where it goes: [address, place, bytes] of each piece."""
-        data, pieces = bytearray(), list[list[int]]()
+    def write(self) -> tuple[dict[str, bytes], list[tuple[int, str, int, int]]]:
+        """All that is not zero by file, and where it goes: (address, file, place, bytes) of each piece."""
+        files, pieces = {"": bytearray()}, list[tuple[int, str, int, int]]()
         for at, owner in self._owners:
-            content = np.frombuffer(owner.tobytes(), np.uint8)
+            content = owner.reshape(-1).view(np.uint8)
+            if not content.any():
+                continue
+            if content.size >= LARGE:
+                name = hashlib.sha256(content.data).hexdigest()[:16]
+                files[name] = bytearray(content)
+                pieces.append((at, name, 0, content.size))
+                continue
             for start in np.unique(content.nonzero()[0] // BLOCK) * BLOCK:
                 block = content[start : start + BLOCK].tobytes()
-                if pieces and sum(pieces[-1][::2]) == at + start:
-                    pieces[-1][2] += len(block)
-                else:
-                    pieces.append([int(at + start), len(data), len(block)])
-                data += block
-        return bytes(data), pieces
+                pieces.append((int(at + start), "", len(files[""]), len(block)))
+                files[""] += block
+        return {name: bytes(content) for name, content in files.items()}, pieces
 
 
-def export(
-    calls: Mapping[str, Need], arrays: Mapping[str, Any], linker: tuple[str, ...] | None = None, relaxed: bool = False
-) -> Module:
-    """Compile the kernels of some calls to one module.
+def lay_out(engine: Engine) -> Board:
+    """Place the arguments of an engine's calls in a module's memory.
+
+    Raises:
+        ZugwerkError: the kernels were compiled before `raw`, or an argument has no place there.
+    """
+    image, entries = _Image(STACK), {}
+    for name, need in engine.calls.items():
+        entries[name] = _entry(_compiled(need), need.arguments, image)
+    arrays = {
+        slot.name: {"at": image.place(slot.value), "shape": slot.value.shape, **_described(slot.value.dtype)}
+        for name, value in engine.arrays.items()
+        for slot in _slots(name, value)
+        if slot.kind == "p"
+    }
+    files, data = image.write()
+    return Board(files, {"entries": entries, "arrays": arrays, "data": data, "end": image.end})
+
+
+def export(calls: Mapping[str, Need], end: int, linker: tuple[str, ...] | None = None, relaxed: bool = False) -> bytes:
+    """Compile the kernels of some calls to a module for all boards whose arguments have the same types.
 
     Args:
-        calls: by the names of the entries. Arrays among the arguments are copied to the module's memory as they are;
-            numbers are the first values of their slots.
-        arrays: those that the host reads or writes, also inside NamedTuples, by names.
+        calls: by the names of the entries.
+        end: the greatest `Board.layout` ``end`` of the boards.
         linker: of WebAssembly objects; by default that of ziglang.
         relaxed: whether to use instructions of relaxed SIMD, which fuse multiplications as this machine does.
 
@@ -157,21 +187,8 @@ def export(
         ZugwerkError: the kernels were compiled before `raw`, need something that a browser lacks, or no linker is
             there.
     """
-    image = _Image(STACK)
-    layout: dict[str, Any] = {"entries": {}}
-    parts = {name: _compiled(need) for name, need in calls.items()}
-    module = _linked(calls, parts)
-    for name, need in calls.items():
-        layout["entries"][name] = _entry(parts[name], need.arguments, image)
-    layout["arrays"] = {
-        slot.name: {"at": image.place(slot.value), "shape": slot.value.shape, **_described(slot.value.dtype)}
-        for name, value in arrays.items()
-        for slot in _slots(name, value)
-        if slot.kind == "p"
-    }
-    data, layout["data"] = image.write()
-    code = _link(_object(module, set(calls), relaxed), list(calls), image.end, linker)
-    return Module(code, data, layout)
+    module = _linked(calls, {name: _compiled(need) for name, need in calls.items()})
+    return _link(_object(module, set(calls), relaxed), list(calls), end, linker)
 
 
 def _described(dtype: np.dtype[Any]) -> dict[str, Any]:

@@ -1,16 +1,22 @@
 """Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
 import re
+from fastapi import APIRouter
+from fastapi import Request
 from pathlib import Path
-
-from fastapi import APIRouter, Request
-
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import ladder_of, ladders
-from pipeline_src.players.player import OneBoard, PlayerText, read_options
-from pipeline_src.players.registry import listed, maker_of, open_maker
+from pipeline_src.players.packaged import ladder_of
+from pipeline_src.players.packaged import ladders
+from pipeline_src.players.player import OneBoard
+from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import read_options
+from pipeline_src.players.registry import listed
+from pipeline_src.players.registry import maker_of
+from pipeline_src.players.registry import open_maker
 from pipeline_src.web import messages
-from pipeline_src.web.settings import Settings, files_below
+from pipeline_src.web.settings import Settings
+from pipeline_src.web.settings import files_below
+
 
 OUTSIDE = ("uci", "brain")  # Players that start other programs. Pages may not use them.
 LEVEL = "level"  # The player of the levels, which pages offer by their names
@@ -55,10 +61,11 @@ def budget(player: str) -> int:
 @router.get("/choices")
 def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
-    return messages.Choices(games=tuple(_game(name, request.app.state.settings) for name in SIDES))
+    return messages.Choices(games=tuple(game(name, request.app.state.settings) for name in SIDES))
 
 
-def _game(name: str, settings: Settings) -> messages.GameChoice:
+def game(name: str, settings: Settings) -> messages.GameChoice:
+    """Return what there is to choose from for one game."""
     (first, second), shown = SIDES[name], set(messages.LevelChoice.model_fields)
     return messages.GameChoice(
         game=name,

@@ -15,9 +15,9 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.amazons import AmazonsState, format_square
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
-from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_at, on_board, run
+from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_through, on_board, run
 from pipeline_src.games.rules import to_play as to_play_of
-from pipeline_src.search.amazons.endgame import PLAY_NODES, count_out, endgame_scratch
+from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out, endgame_scratch
 from pipeline_src.search.amazons.evaluation import FIRST, SECOND, distances, territory
 from pipeline_src.web.engine import Place
 from pipeline_src.web.messages import Board, Counted, Squares, Territory
@@ -148,18 +148,8 @@ def winning_line(state: GomokuState) -> list[int]:
         return []
     colour = 2 - int(state.turn[gomoku.SIDE])
     line, kind = int(state.turn[gomoku.LINE]), int(kind_of_line(state, colour))
-    won: set[Cell] = set()
-    for cell in np.argwhere(state.board == colour).tolist():
-        for way in WAYS:
-            row = _row(state.board, cell, way)
-            if row[0] != tuple(cell) or len(row) < line:
-                continue
-            alone = np.where(state.board == colour, EMPTY, state.board)  # of the winner, this row alone
-            alone[tuple(np.transpose(row))] = colour
-            if line_at(alone, cell[0], cell[1], colour, line, kind):
-                won.update(row)
-    width = state.board.shape[1]
-    return sorted(r * width + c for r, c in won)
+    stones = np.flatnonzero(state.board == colour).tolist()
+    return [cell for cell in stones if line_through(state.board, cell, colour, line, kind)]
 
 
 def _row(board: npt.NDArray[np.int8], cell: Any, way: Cell) -> list[Cell]:
@@ -221,8 +211,7 @@ def squares_of(state: AmazonsState) -> Territory:
 
 def counted(state: AmazonsState) -> Counted | None:
     """Return the result of a position in which no empty square is open to both sides, if counting decides it."""
-    first, second = _reached(state)
-    if state.turn[1] >= 0 or (first & second).any():
+    if state.turn[1] >= 0 or not closed(state):
         return None
     least, most, _ = count_out(state, PLAY_NODES, endgame_scratch(state.amazons.shape[1]))
     to_play = to_play_of(state)

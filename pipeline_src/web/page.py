@@ -1,23 +1,25 @@
-"""The engine of a board without a server: rules and a player of one game, size and rule as WebAssembly.
+"""The engine of a board without a server: the rules and a player of each game as WebAssembly, for all its boards.
 
-``python -m pipeline_src.web.page FOLDER gomoku 15 freestyle`` writes ``gomoku-15-freestyle.wasm``, ``.data`` and
-``.json`` there, which `static/kernels.js` loads. It is a process of its own, since its kernels are compiled for no
-machine (`pipeline_src.jit.wasm`).
+``python -m pipeline_src.web.page FOLDER gomoku 15-freestyle 9-renju`` writes ``gomoku.wasm``, and the layout and the
+memory of each board, ``gomoku-15-freestyle.json`` and ``.data``, all packed by gzip; `static/kernels.js` loads them.
+What boards share, such as a net, is a file of its own, named by its digest. It is a process of its own, since its
+kernels are compiled for no machine (`pipeline_src.jit.wasm`).
 """
 
 import argparse
+import gzip
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from pipeline_src.errors import run_main
+from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.games import kernels
 from pipeline_src.games.game import get_game
 from pipeline_src.jit import Need
-from pipeline_src.jit.wasm import Module, export, raw
+from pipeline_src.jit.wasm import Engine, export, lay_out, raw
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import Limit
 
@@ -25,47 +27,64 @@ TREE = 1 << 14  # Nodes of a tree in a page
 TABLE_MB = 8
 
 
-class Engine(NamedTuple):
-    """The arguments of `pipeline_src.jit.wasm.export`."""
-
-    calls: dict[str, Need]
-    arrays: dict[str, Any]
-
-
 def gomoku(size: int, variant: str) -> Engine:
-    """The rules, and the tree of the player ``zero`` with its net and its searches by fours.
+    """The rules, and two trees of the player ``zero``: with its searches by fours, and with the net alone.
 
-    Raises:
-        ZugwerkError: no packaged net plays there.
+    On boards without a packaged net the rules alone.
     """
-    from pipeline_src.search.mcts.puct import play_out, play_steps
+    from pipeline_src.games.gomoku import LINE_LENGTH, any_line, forbidden, kind_of_line, line_through, nowhere_to_play
+    from pipeline_src.search.mcts.puct import fullest, play_out
     from pipeline_src.search.mcts.puct_trees import PuctTrees
 
-    state = get_game("gomoku").initial_state(size, variant)
-    player: Any = build_player("gomoku", "zero:movetime=1")
-    puct = player.player_for(state).puct
+    short = f"{variant}-{size}" if size < LINE_LENGTH else variant  # the page sets the length of a line
+    state = get_game("gomoku").initial_state(size, short)
+    engine, board = _rules(state), state.board
+    engine.calls.update(
+        any_line=Need(any_line, (state, 0)),
+        nowhere_to_play=Need(nowhere_to_play, (state,)),
+        kind_of_line=Need(kind_of_line, (state, 0)),
+        line_through=Need(line_through, (board, 0, 0, 0, 0)),
+        forbidden=Need(forbidden, (board, 0, 0)),
+    )
+    try:
+        player: Any = build_player("gomoku", "zero:movetime=1")
+        puct = player.player_for(state).puct
+    except ZugwerkError:
+        return engine
     trees = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE)
     _clear(*trees.forest)
-    targets, played = np.zeros((2, 1), np.int32)
-    engine = _rules(state)
-    engine.calls["play_out"] = Need(play_out, trees._inner_arguments(targets, None, None))
-    engine.calls["play_steps"] = Need(play_steps, (trees.forest, trees.roots, played, engine.arrays["actions"]))
-    roots = {"root": trees.roots, "forest": trees.forest, "targets": targets, "played": played}
-    return Engine(engine.calls, engine.arrays | roots)
+    targets = np.zeros(1, np.int32)
+    proving = trees._inner_arguments(targets, None, None)
+    engine.calls["play_out"] = Need(play_out, proving)
+    engine.calls["play_out_alone"] = Need(play_out, (proving[0].net, *proving[1:]))
+    engine.calls["fullest"] = Need(fullest, (trees.forest, 0, 0))
+    return Engine(engine.calls, engine.arrays | {"root": trees.roots, "forest": trees.forest, "targets": targets})
 
 
 def amazons(size: int, variant: str) -> Engine:
-    """The rules, and the alpha-beta of the player ``alphabeta``."""
-    from pipeline_src.search.alphabeta import search_root
+    """The rules, and the searches of the players ``alphabeta`` and ``one_ply``."""
+    from pipeline_src.games.amazons import EMPTY, flip, from_board
+    from pipeline_src.search.alphabeta import MAX_DEPTH, read_variation, search_root
+    from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out
+    from pipeline_src.search.amazons.evaluation import rank_all
 
     state = get_game("amazons").initial_state(size, variant)
     player: Any = build_player("amazons", f"alphabeta:table_mb={TABLE_MB}")
     search = player.searcher.searcher
     space = search._start(state, Limit())
     _clear(space.actions, space.values, space.root, *search._table)
-    engine = _rules(state)
-    engine.calls["search_root"] = Need(search_root, (state, search.evaluator, space, search._table, 1))
-    return Engine(engine.calls, engine.arrays | {"space": space})
+    engine, line = _rules(state), np.zeros(MAX_DEPTH + 1, np.int32)
+    values, empty = np.zeros(engine.arrays["actions"].size, np.float32), from_board(np.full_like(state.board, EMPTY), 0)
+    engine.calls.update(
+        flip=Need(flip, (state.lines, size, 0)),
+        closed=Need(closed, (state,)),
+        count_out=Need(count_out, (state, PLAY_NODES, search.evaluator.endgame)),
+        rank_all=Need(rank_all, (state, search.evaluator, engine.arrays["actions"], values)),
+        search_root=Need(search_root, (state, search.evaluator, space, search._table, 1)),
+        read_variation=Need(read_variation, (state, space, search._table, 1, line)),
+    )
+    arrays = {"space": space, "line": line, "values": values, "empty": empty.lines}
+    return Engine(engine.calls, engine.arrays | arrays)
 
 
 def _clear(*arrays: Any) -> None:
@@ -89,28 +108,34 @@ def _rules(state: Any) -> Engine:
 ENGINES = {"gomoku": gomoku, "amazons": amazons}
 
 
-def write(folder: Path, name: str, module: Module) -> None:
-    """Write the three files of a module."""
-    folder.mkdir(parents=True, exist_ok=True)
-    layout = json.dumps(module.layout, separators=(",", ":")).encode()
-    for suffix, content in ((".wasm", module.code), (".data", module.data), (".json", layout)):
-        with written_aside(folder / f"{name}{suffix}") as path:
-            path.write_bytes(content)
+def write(folder: Path, name: str, content: bytes) -> None:
+    """Write a file, packed so that the same content gives the same bytes."""
+    with written_aside(folder / f"{name}.gz") as path:
+        path.write_bytes(gzip.compress(content, 9, mtime=0))
 
 
 def main() -> None:
-    """Export one engine."""
+    """Export the engine of one game."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("game", choices=ENGINES)
-    parser.add_argument("size", type=int)
-    parser.add_argument("variant")
-    parser.add_argument("--relaxed", action="store_true", help="use relaxed SIMD, which not all browsers have")
+    parser.add_argument("boards", nargs="+", metavar="SIZE-VARIANT")
     asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
     raw()
-    calls, arrays = ENGINES[asked.game](asked.size, asked.variant)
-    module = export(calls, arrays, relaxed=asked.relaxed)
-    write(asked.folder, f"{asked.game}-{asked.size}-{asked.variant}", module)
+    calls: dict[str, Need] = {}
+    end = 0
+    for board in asked.boards:
+        size, _, variant = board.partition("-")
+        engine = ENGINES[asked.game](int(size), variant)
+        files, layout = lay_out(engine)
+        end, calls = max(end, layout["end"]), max(calls, engine.calls, key=len)
+        for name, content in files.items():
+            if not (asked.folder / f"{name}.data.gz").exists():
+                write(asked.folder, f"{name or f'{asked.game}-{board}'}.data", content)
+        write(asked.folder, f"{asked.game}-{board}.json", json.dumps(layout, separators=(",", ":")).encode())
+    for name, relaxed in ((asked.game, False), (f"{asked.game}.relaxed", True)):
+        write(asked.folder, f"{name}.wasm", export(calls, end, relaxed=relaxed))
 
 
 if __name__ == "__main__":

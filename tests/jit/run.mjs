@@ -1,10 +1,13 @@
 // Plays steps from standard input with the kernels of a folder: {set, run, get} each, one line of JSON for each.
 import fs from "fs";
+import path from "path";
+import zlib from "zlib";
 const [, , script, base] = process.argv;
 const { Kernels } = await import(script);
-const kernels = await Kernels.load(
-  fs.readFileSync(`${base}.wasm`), fs.readFileSync(`${base}.data`), JSON.parse(fs.readFileSync(`${base}.json`)),
-);
+const unpacked = (path) => zlib.gunzipSync(fs.readFileSync(`${path}.gz`));
+const layout = JSON.parse(unpacked(`${base}.json`)), folder = path.dirname(base);
+const files = Object.fromEntries(["", ...layout.data.map(([, file]) => file)].map((file) => [file, unpacked(`${file ? `${folder}/${file}` : base}.data`)]));
+const kernels = await Kernels.load(unpacked(`${folder}/${path.basename(base).split("-")[0]}.wasm`), layout, files);
 const shown = (name) => kernels.layout.arrays[name].fields
   ? Buffer.from(kernels.array(name)).toString("base64") : Array.from(kernels.array(name), String);
 for (const { set = {}, run = [], get = [] } of JSON.parse(fs.readFileSync(0))) {

@@ -13,11 +13,14 @@ import pytest
 from pipeline_src.games import kernels
 from pipeline_src.games.game import get_game
 from pipeline_src.games.rules import copy_state
+from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.alphabeta import NODES, search_root
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct_trees import PuctTrees
+from pipeline_src.web.game import forbidden_cells
 from pipeline_src.web.page import TREE
+from pipeline_src.web.site import tables
 
 pytest.importorskip("ziglang")
 NODE = shutil.which("node")
@@ -29,7 +32,7 @@ STATIC = Path(kernels.__file__).parents[1] / "web" / "static"
 def engines(tmp_path_factory):
     """A folder with both engines."""
     folder = tmp_path_factory.mktemp("engines")
-    for engine in (("gomoku", "15", "renju"), ("amazons", "10", "standard")):
+    for engine in (("gomoku", "15-renju"), ("amazons", "10-standard")):
         subprocess.run([sys.executable, "-m", "pipeline_src.web.page", folder, *engine], check=True)
     shutil.copy(STATIC / "kernels.js", folder / "kernels.mjs")  # node takes a module by its suffix
     return folder
@@ -143,3 +146,47 @@ def test_the_same_values_moves_and_numbers_of_nodes(engines):
         assert answer["results"] == values
         assert answer["arrays"]["space.root"][0] == best
         assert answer["arrays"]["space.counts"][NODES] == looked
+
+
+def test_the_pages_players_choose_the_same_moves(engines):
+    page = engines / "page"
+    shutil.copytree(STATIC, page)
+    shutil.copytree(engines, page / "engine", ignore=lambda _, names: [one for one in names if not one.endswith(".gz")])
+    (page / "package.json").write_text('{"type": "module"}')
+    told = tables({"gomoku": ("15-renju",), "amazons": ("10-standard",)})
+    asked, wanted = [], []
+    for game, near, most, texts in (
+        ("gomoku", RENJU, 40, ("zero:simulations=100", "zero:simulations=100,fours=40")),
+        ("amazons", AMAZONS, 60, ("one_ply", "alphabeta:nodes=2000", "alphabeta:depth=2")),
+    ):
+        rules = get_game(game)
+        for state in positions(rules, 12 * 7, most, near)[::7]:
+            if kernels.outcome(state)[0]:
+                continue
+            fen = rules.to_fen(state)
+            state = rules.from_fen(fen)
+            for text in texts:
+                name, _, rest = text.partition(":")
+                limits = {key: int(value) for key, value in (item.split("=") for item in rest.split(",") if item)}
+                task = {"kind": name, "alone": "fours" not in limits, "nodes": limits.pop("simulations", None)} | limits
+                asked.append(
+                    {
+                        "place": {"game": game, "size": near[1], "variant": near[2], "fen": fen},
+                        "task": {key: value for key, value in task.items() if value is not None},
+                    }
+                )
+                player = build_player(game, text)
+                found = player.think(Position(state, np.random.default_rng(0), state))
+                about = forbidden_cells(state) if game == "gomoku" else {}
+                wanted.append(
+                    {
+                        "move": rules.format_move(found.action, *state.board.shape),
+                        "fen": fen,
+                        "forbidden": [rules.format_move(cell, *state.board.shape) for cell in about],
+                    }
+                )
+    given = json.dumps({"search": told["search"], "boards": told["boards"], "asked": asked})
+    command = [NODE, Path(__file__).with_name("players.mjs"), page]
+    done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [{key: one[key] for key in ("move", "fen", "forbidden")} for one in answers] == wanted

@@ -1,11 +1,17 @@
-// Requests to the server, and a WebSocket that comes back by itself.
+// Requests to the server, and a WebSocket that comes back by itself; in a page that `zugwerk export --web` wrote, to local/end.js.
 
 /** What the server, or the way to it, says is wrong; `status` is 0 where no answer came. */
 export class ApiError extends Error {
   constructor(text, status) { super(text); this.status = status; }
 }
 
+/** Whether this page has its engine with it, and the address of one of its files. */
+export const here = document.documentElement.dataset.engine === "page";
+export const fileAt = (name) => globalThis.zugwerkFiles?.[name] ?? new URL(name, document.baseURI).href;
+const end = here ? import(fileAt("local/end.js")) : null;
+
 async function ask(method, path, body, options = {}) {
+  if (end) return (await end).ask(path, body, options);
   let answer;
   try {
     answer = await fetch(`/api/${path}`, {
@@ -38,6 +44,11 @@ export const remove = (path, options) => ask("DELETE", path, undefined, options)
  * handlers: message(value), state("open" | "lost"), refused(text, code): the server does not want it, and it stays closed.
  */
 export function socket(path, handlers) {
+  if (end) {
+    let wire = null, closed = false;
+    end.then(({ open }) => { if (!closed) wire = open(path, handlers); }, () => handlers.refused?.("the engine of this page could not be loaded"));
+    return { send: (value) => Boolean(wire?.send(value)), close() { closed = true; wire?.close(); } };
+  }
   const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/${path}`;
   let wire = null, closed = false, wait = 300, timer = 0;
   function open() {

@@ -1,14 +1,17 @@
 // The router: #/PAGE?key=value shows the page PAGE, a module below pages/ that is loaded when it is first wanted.
 
 import { listen } from "./analyse/incoming.js";
+import { fileAt, here } from "./api.js";
 import { h, put, notice } from "./dom.js";
 
-const PAGES = [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"]];
+const PAGES = here ? [["play", "Play"], ["analyse", "Analyse"]] : [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"]];
+const load = (name) => import(here ? fileAt(`pages/${name}.js`) : `./pages/${name}.js`);
 const main = document.getElementById("main"), nav = document.getElementById("nav"), theme = document.getElementById("theme");
 const links = new Map(PAGES.map(([name, title]) => [name, h("a", { href: `#/${name}` }, title)]));
 let leave = null, number = 0;
 
-nav.append(...links.values(), h("a", { href: "/api/report", target: "_blank", rel: "noopener" }, "Report"));
+nav.append(...links.values());
+if (!here) nav.append(h("a", { href: "/api/report", target: "_blank", rel: "noopener" }, "Report"));
 
 function place() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -21,10 +24,10 @@ async function show() {
   leave = null;
   links.forEach((link, one) => one === name ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current"));
   document.title = title ? `${title} · Zugwerk` : "Zugwerk";
-  if (!title) { put(main, notice(`There is no page ${name}.`, "bad", h("a", { href: "#/play" }, "Play a game"))); return; }
+  if (!title) { put(main, notice(here ? `The page ${name} needs the server: zugwerk web.` : `There is no page ${name}.`, "bad", h("a", { href: "#/play" }, "Play a game"))); return; }
   const root = h("div", { class: `page ${name}` });
   try {
-    const page = await import(`./pages/${name}.js`);
+    const page = await load(name);
     if (own !== number) return;
     put(main, root);
     const ended = await page.show(root, params);
@@ -59,4 +62,4 @@ addEventListener("hashchange", show);
 addEventListener("pagehide", () => leave?.());
 addEventListener("pageshow", (event) => { if (event.persisted) show(); }); // back from elsewhere, as it was left
 await show();
-(window.requestIdleCallback ?? setTimeout)(() => PAGES.forEach(([name]) => import(`./pages/${name}.js`).catch(() => {}))); // told when it is shown
+(window.requestIdleCallback ?? setTimeout)(() => PAGES.forEach(([name]) => load(name).catch(() => {}))); // told when it is shown

@@ -1,6 +1,7 @@
 // Charts of the pages, drawn by Vega from a template that the report and `dvc plots` use too. A chart is a slider: mouse,
 // touch and keys move its cursor from point to point, and a screen reader says what is there.
 
+import { fileAt } from "./api.js";
 import { h, put, number } from "./dom.js";
 
 const plain = (value) => Number.isInteger(value) && Math.abs(value) >= 1e4 && Math.abs(value) < 1e9 ? number(value) : Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(4)));
@@ -10,8 +11,8 @@ let loaded = null;
 
 /** Vega, which is large, and the template: read for the first chart of a page. */
 function load() {
-  const read = async (name) => (await fetch(`/charts/${name}.json`)).json();
-  const library = (resolve, reject) => document.head.append(h("script", { src: "/vega.js", onload: () => resolve(window.vegaEmbed), onerror: () => reject(new Error("the charts could not be loaded; reload the page")) }));
+  const read = async (name) => (await fetch(fileAt(`charts/${name}.json`))).json();
+  const library = (resolve, reject) => document.head.append(h("script", { src: fileAt("vega.js"), onload: () => resolve(window.vegaEmbed), onerror: () => reject(new Error("the charts could not be loaded; reload the page")) }));
   return loaded ??= Promise.all([new Promise(library), read("linear"), read("theme")]);
 }
 

@@ -6,29 +6,37 @@ const ARRAYS = {
 };
 
 export class Kernels {
-  /** @param {BufferSource} code  @param {Uint8Array} data  @param {object} layout - the three parts of an export */
-  static async load(code, data, layout) {
+  /** @param {BufferSource} code  @param {object} layout - of a board  @param {Object<string, Uint8Array>} files - its memory, by their names in the layout */
+  static async load(code, layout, files) {
     const module = await WebAssembly.compile(code);
     const env = {};
     for (const { kind, name } of WebAssembly.Module.imports(module)) {
       if (kind !== "function") throw new Error(`no ${kind} ${name} here`);
       env[name] = name === "fmod" ? (x, y) => x % y : Math[name] ?? Math[name.slice(0, -1)];
     }
-    return new Kernels(await WebAssembly.instantiate(module, { env }), data, layout);
+    return new Kernels(await WebAssembly.instantiate(module, { env }), layout, files);
   }
 
-  constructor(instance, data, layout) {
+  constructor(instance, layout, files) {
     this.exports = instance.exports;
     this.layout = layout;
     this.memory = new DataView(this.exports.memory.buffer);
-    for (const [at, from, size] of layout.data)
-      new Uint8Array(this.memory.buffer, at, size).set(data.subarray(from, from + size));
+    for (const [at, file, from, size] of layout.data)
+      new Uint8Array(this.memory.buffer, at, size).set(files[file].subarray(from, from + size));
   }
 
   /** The array of a name: reads and writes go to the module's memory. Records come as bytes. */
   array(name) {
     const { at, dtype, size = 1, shape } = this.layout.arrays[name];
     return new (ARRAYS[dtype ?? "u1"])(this.memory.buffer, at, shape.reduce((product, length) => product * length, size));
+  }
+
+  /** The record of an array of records at an index, as an object. */
+  record(name, index) {
+    const about = this.layout.arrays[name], { at, size } = about, found = {};
+    about.list ??= Object.entries(about.fields);
+    for (const [field, [kind, place]] of about.list) found[field] = this.read(kind, at + size * index + place);
+    return found;
   }
 
   /** Run an entry with new values of some of its numbers; returns the numbers of its result, alone if it is one. */

@@ -33,7 +33,7 @@ export async function choose(root, begin, views) {
     const button = (one) => h("button", { type: "button", onclick: () => begin(views.list, one.source, 0), "aria-label": one.name, title: `${one.name}, ${short(one.bytes)}B` }, one.name.split("/").at(-1).replace(".parquet", ""));
     put(files, h("h2", {}, "Records of this server"), found.files.length
       ? [...folders].map(([folder, some]) => h("div", {}, h("h3", {}, folder || "at the top"), h("div", { class: "files" }, some.map(button))))
-      : h("p", {}, "There are none below its folders yet."),
+      : h("p", {}, found.note || "There are none below its folders yet."),
     found.left_out > 0 && h("p", { class: "note" }, `and ${number(found.left_out)} more`));
   }
 

@@ -48,8 +48,9 @@ export class PlayerPicker {
   /** ``board`` names the board on which the levels' strength was measured, if it is another one. */
   constructor({ label, about, levels, board, note, text, ontext, onboard }) {
     Object.assign(this, { label, about, levels, board, note, ontext, onboard });
+    const middle = levels.findIndex((one, k) => !one.elsewhere && k + 1 >= levels.length / 2);
     const known = text && (this.levelOf(parsePlayer(text)) || listed(about.players, parsePlayer(text)));
-    Object.assign(this, parsePlayer(known ? text : levels.length ? `level:${Math.ceil(levels.length / 2)}` : USUAL[about.game]));
+    Object.assign(this, parsePlayer(known ? text : middle >= 0 ? `level:${middle + 1}` : about.usual ?? USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
     this.draw();
   }
@@ -57,7 +58,7 @@ export class PlayerPicker {
   get text() { return writePlayer(this.name, this.options); }
 
   /** The level that a text means, or undefined. */
-  levelOf({ name, options }) { return name === "level" ? this.levels[Number(options[":MODEL"]) - 1] : undefined; }
+  levelOf({ name, options }) { return name === "level" ? this.levels.find((one, k) => k + 1 === Number(options[":MODEL"]) && !one.elsewhere) : undefined; }
 
   changed() { this.ontext(this.text); if (this.shown) this.shown.textContent = this.text; }
 
@@ -73,7 +74,7 @@ export class PlayerPicker {
     });
     const group = (label, options, chosen) => h("optgroup", { label }, options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
     put(names,
-      this.levels.length ? group(this.board ? `Levels, Elo on ${this.board}` : "Levels", this.levels.map((one, k) => [`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]), level && this.text) : null,
+      this.levels.length ? group(this.board ? `Levels, Elo on ${this.board}` : "Levels", this.levels.flatMap((one, k) => one.elsewhere ? [] : [[`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]]), level && this.text) : null,
       group("Players and their options", about.players.map((one) => [one.title, one.title]), player.title));
     if (level) {
       put(this.element, field(this.label, names, `Elo ${number(level.elo)} on ${this.board ? `${this.board}, not measured on this board` : "this board"}, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));

@@ -174,7 +174,7 @@ export function shareLink(place, moves, seats) {
   const query = new URLSearchParams({ game: place.game, size: place.size, variant: place.variant, first: seats[0], second: seats[1] });
   if (place.fen) query.set("fen", place.fen);
   if (moves.length) query.set("moves", moves.join(","));
-  return `${location.origin}/#/play?${query}`;
+  return `${location.href.split("#")[0]}#/play?${query}`;
 }
 
 export { SIDES, LAST };

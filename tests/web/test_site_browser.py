@@ -1,0 +1,170 @@
+"""The exported page in a browser: games, analysis, a reload, no connection, one file from disk, and troubles."""
+
+import functools
+import http.server
+import re
+import threading
+
+import pytest
+
+from pipeline_src.web.site import joined, write_site
+from tests.web.conftest import PHONE, fits, middle, moves, set_up, turn
+
+pytest.importorskip("ziglang")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+BOARDS = {"gomoku": ("15-freestyle", "9-freestyle"), "amazons": ("10-standard", "6-standard")}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of a page with few boards."""
+    return write_site(tmp_path_factory.mktemp("site") / "page", boards=BOARDS).parent
+
+
+@pytest.fixture(scope="module")
+def server(site):
+    """The address of a plain server of files, not at its root: it takes the place of Zugwerk's own."""
+    handler = functools.partial(Quiet, directory=site.parent)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as one:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{one.server_address[1]}/page"
+        one.shutdown()
+
+
+def test_a_game_of_gomoku_is_played_survives_a_reload_and_is_analysed(open_page):
+    page = open_page("", PHONE)
+    set_up(page, "level:2", game="gomoku", size=9, variant="freestyle")
+    page.touch("e5")
+    turn(page).wait_for()
+    page.locator(".moves .move").nth(1).wait_for()
+    played = moves(page)
+    assert played[0] == "e5"
+    assert fits(page)
+    page.reload()
+    turn(page).wait_for()
+    assert moves(page) == played
+    page.push("Hint")
+    page.see("Hint: ")
+    page.push("Undo")
+    page.see("No moves yet.")
+    page.touch("e5")
+    page.locator(".moves .move").nth(1).wait_for()
+    turn(page).wait_for()
+    page.push("Resign")
+    page.see("White has won.")
+    page.get_by_role("link", name="Analyse this game").click()
+    page.see("3 of 3 positions")
+    page.locator(".candidates li").nth(2).wait_for()
+    page.locator(".chart svg, .chart canvas").first.wait_for()
+    page.reload()  # the address holds the game; its analysis is begun once
+    page.see("2 moves, White won by resignation")
+
+
+def test_a_whole_game_of_the_amazons(open_page):
+    page = open_page()
+    set_up(page, "random", game="amazons", size=6, variant="standard")
+    for _ in range(40):
+        turn(page).wait_for()
+        if page.locator(".status.over").count():
+            break
+        page.locator(".board.live .cell.legal").first.click()
+        page.mouse.click(*middle(page, "circle.target"))
+        before = len(moves(page))
+        page.mouse.click(*middle(page, "path.target"))
+        page.locator(".moves .move").nth(before).wait_for()
+    assert "has won" in page.locator(".status").inner_text()
+
+
+def test_the_search_of_the_amazons_thinks_and_moves_at_once(open_page):
+    page = open_page()
+    set_up(page, "alphabeta:movetime=600000", game="amazons", size=10, variant="standard", side=1)
+    page.locator(".figures").wait_for()
+    page.push("Move now")
+    page.see("Your turn.")
+    assert re.fullmatch(r"[a-j]\d+-[a-j]\d+/[a-j]\d+", moves(page)[0])
+    page.push("Hint")
+    page.see("Hint: ")
+
+
+def test_a_position_is_set_up_varied_and_kept_in_the_address(open_page):
+    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle&moves=h8,i9,j10&ply=3")
+    page.locator(".candidates li").nth(2).wait_for()
+    page.touch("g7")
+    page.push("Previous move")
+    page.touch("g8")
+    page.locator(".variation").wait_for()
+    page.push("Edit this position")
+    page.push("Analyse this position")
+    page.locator(".candidates li").first.wait_for()
+    assert "fen=" in page.url
+    page.goto(page.url.replace("fen=", "fen=x"))
+    page.reload()
+    page.see("is no position of gomoku on a square board")
+
+
+def test_without_a_connection_the_page_goes_on(open_page):
+    page = open_page("#/play")
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    page.reload()
+    set_up(page, "level:2", game="gomoku", size=9, variant="freestyle")
+    page.touch("e5")
+    page.locator(".moves .move").nth(1).wait_for()
+    page.context.set_offline(True)
+    page.reload()
+    turn(page).wait_for()
+    page.touch("a1")
+    page.locator(".moves .move").nth(3).wait_for()
+
+
+def test_one_file_plays_from_disk(browser, site, tmp_path):
+    file = tmp_path / "zugwerk.html"
+    file.write_text(joined(site), encoding="utf-8")
+    page = browser.new_page(reduced_motion="reduce")
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(file.as_uri())
+    page.get_by_role("radio", name="Gomoku").check()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".seat.to-move")
+    page.locator("[data-cell=h8]").click()
+    page.locator(".moves .move").nth(1).wait_for()
+    page.reload()
+    page.locator(".moves .move").nth(1).wait_for()
+    page.goto(f"{file.as_uri()}#/analyse?game=amazons&size=6&variant=standard")
+    page.locator(".candidates li").nth(2).wait_for()
+    page.close()
+    assert not complaints
+
+
+DYING = (
+    "globalThis.Worker = class { postMessage() { setTimeout(() => this.onerror(new Event('error'))); } terminate() {} }"
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("delete globalThis.WebAssembly", "no WebAssembly with SIMD"), (DYING, "The engine's worker died")],
+)
+def test_what_is_missing_is_said_in_a_sentence(open_page, script, said):
+    page = open_page("#/nets")
+    page.see("The page nets needs the server: zugwerk web.")
+    page.expected = ["could not"]
+    page.context.add_init_script(script)
+    page.goto(
+        page.url.replace("#/nets", "?#/play?game=gomoku&size=15&variant=freestyle&moves=h8&first=person&second=zero")
+    )
+    if "Worker" in script:
+        page.get_by_role("button", name="Play", exact=True).click()
+    page.see(said)
+
+
+def test_a_link_of_another_version_says_what_is_not_there(open_page):
+    page = open_page("#/play?id=abc")
+    page.see("This browser keeps no such game.")
+    page.goto(page.url.replace("id=abc", "game=go&size=19"))
+    page.see("There is no game go to play here.")
