@@ -1,13 +1,14 @@
 """`import zugwerk`: light until something is played, and every refusal is one error that says what there is."""
 
-import numpy as np
-import pytest
 import subprocess
 import sys
+
+import numpy as np
+import pytest
+
 import zugwerk
 from pipeline_src import yaml12
 from tests.layout.imports import ROOT
-
 
 HEAVY = {"numba", "torch", "onnxruntime", "pyarrow", "fastapi", "numpy"}
 

@@ -5,16 +5,16 @@ import json
 import os
 import shutil
 import sys
-import typer
 from functools import reduce
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
 from pipeline_src.cli.tables import board_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import get_game
-from typing import Any
-from typing import NamedTuple
-
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")

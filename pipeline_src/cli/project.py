@@ -3,30 +3,26 @@
 import json
 import signal
 import time
-import typer
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import contextmanager
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from pipeline_src import processes
-from pipeline_src.cli.tables import print_table
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.errors import end_on_interrupt
-from pipeline_src.files import written_aside
-from pipeline_src.project.code import this_code
-from pipeline_src.project.profile import profile_names
-from pipeline_src.project.profile import switch_profile
 from typing import TYPE_CHECKING
 
+import typer
+
+from pipeline_src import processes
+from pipeline_src.cli.tables import print_table
+from pipeline_src.errors import ZugwerkError, end_on_interrupt
+from pipeline_src.files import written_aside
+from pipeline_src.project.code import this_code
+from pipeline_src.project.profile import profile_names, switch_profile
+
 if TYPE_CHECKING:
-    from pipeline_src.project.schedule import Outcome
-    from pipeline_src.project.schedule import Schedule
-    from pipeline_src.project.schedule import Watch
+    from rich.console import Console, RenderableType
+
+    from pipeline_src.project.schedule import Outcome, Schedule, Watch
     from pipeline_src.reference.compare import Pair
-    from rich.console import Console
-    from rich.console import RenderableType
 
 
 REPRO_EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"

@@ -12,47 +12,33 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from pipeline_src import yaml12
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.errors import run_main
-from pipeline_src.files import written_aside
-from pipeline_src.players.packaged import packaged_nets
-from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.graph import read_graph
-from pipeline_src.project.params import at
-from pipeline_src.project.params import sentence
-from pipeline_src.project.profile import LAPTOP
-from pipeline_src.project.profile import merged_text
-from pipeline_src.reference.pages import code
-from pipeline_src.reference.pages import deployments
-from pipeline_src.reference.pages import hub_card
-from pipeline_src.reference.pages import metrics_page
-from pipeline_src.reference.pages import nets_page
-from pipeline_src.reference.pages import table
-from pipeline_src.reference.pages import value_code
-from pipeline_src.reference.stage_code import SECTIONS
-from pipeline_src.reference.stage_code import json_schema
-from pipeline_src.report.charts import SPECS
-from pipeline_src.report.charts import charts
-from pipeline_src.report.charts import svg
-from pipeline_src.report.figures import MEASURED
-from pipeline_src.report.figures import REGISTRY
-from pipeline_src.report.figures import SYSTEMS
-from pipeline_src.report.figures import committed_run
-from pipeline_src.report.figures import figures
-from pipeline_src.report.figures import interval
-from pipeline_src.report.figures import number
-from pipeline_src.report.figures import system_measurements
-from pipeline_src.report.figures import with_unit
-from pipeline_src.report.page import Line
-from pipeline_src.report.page import lines
-from pipeline_src.report.page import verdicts
-from pipeline_src.systems.amazons_net.declaration import PRINTED
 from typing import Any
 
+from pipeline_src import yaml12
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import written_aside
+from pipeline_src.players.packaged import packaged_nets
+from pipeline_src.project.graph import GRAPH, read_graph
+from pipeline_src.project.params import at, sentence
+from pipeline_src.project.profile import LAPTOP, merged_text
+from pipeline_src.reference.pages import code, deployments, hub_card, metrics_page, nets_page, table, value_code
+from pipeline_src.reference.stage_code import SECTIONS, json_schema
+from pipeline_src.report.charts import SPECS, charts, svg
+from pipeline_src.report.figures import (
+    MEASURED,
+    REGISTRY,
+    SYSTEMS,
+    committed_run,
+    figures,
+    interval,
+    number,
+    system_measurements,
+    with_unit,
+)
+from pipeline_src.report.page import Line, lines, verdicts
+from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 CARDS = Path("pipeline_src/nets")

@@ -1,23 +1,16 @@
 """Pages and files that are written from the code: figures and metrics, packaged nets, Prefect's deployments."""
 
 import csv
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from pipeline_src import yaml12
-from pipeline_src.arena.calibration import MOST_AT_START
-from pipeline_src.arena.calibration import MOST_BIAS
-from pipeline_src.players.packaged import Card
-from pipeline_src.players.packaged import CardFigure
-from pipeline_src.players.packaged import packaged_nets
-from pipeline_src.project.graph import GRAPH
-from pipeline_src.project.graph import read_graph
-from pipeline_src.project.systems import Figure
-from pipeline_src.project.systems import systems
-from pipeline_src.report.figures import REGISTRY
 from typing import Any
 
+from pipeline_src import yaml12
+from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
+from pipeline_src.players.packaged import Card, CardFigure, packaged_nets
+from pipeline_src.project.graph import GRAPH, read_graph
+from pipeline_src.project.systems import Figure, systems
+from pipeline_src.report.figures import REGISTRY
 
 NOTE = "<!-- Written by `make docs` from the code; edit that. -->"
 

@@ -1,22 +1,16 @@
 """Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
 import re
-from fastapi import APIRouter
-from fastapi import Request
 from pathlib import Path
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import ladder_of
-from pipeline_src.players.packaged import ladders
-from pipeline_src.players.player import OneBoard
-from pipeline_src.players.player import PlayerText
-from pipeline_src.players.player import read_options
-from pipeline_src.players.registry import listed
-from pipeline_src.players.registry import maker_of
-from pipeline_src.players.registry import open_maker
-from pipeline_src.web import messages
-from pipeline_src.web.settings import Settings
-from pipeline_src.web.settings import files_below
 
+from fastapi import APIRouter, Request
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.packaged import ladder_of, ladders
+from pipeline_src.players.player import OneBoard, PlayerText, read_options
+from pipeline_src.players.registry import listed, maker_of, open_maker
+from pipeline_src.web import messages
+from pipeline_src.web.settings import Settings, files_below
 
 OUTSIDE = ("uci", "brain")  # Players that start other programs. Pages may not use them.
 LEVEL = "level"  # The player of the levels, which pages offer by their names

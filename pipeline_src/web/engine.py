@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -326,7 +326,7 @@ class Engines:
         """Return all values of a call (`EngineError`: see `Thinking.last`)."""
         return [value async for heard in self.follow(call) if isinstance(heard, Answer) for value in heard.values]
 
-    async def follow(self, work: Task | Call) -> AsyncIterator[Answer | int]:
+    async def follow(self, work: Task | Call) -> AsyncGenerator[Answer | int, None]:
         """Yield the answers to a task or call, its last one too, and its place in the queue as a number.
 
         Where the iteration is ended, the work is too: its process is then free, or dead.

@@ -2,26 +2,22 @@
 
 import json
 import os
-import pytest
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
 from pipeline_src import yaml12
 from pipeline_src.records.littlegolem.amazons import write_record
 from spiders.replica.site import Answer
 from tests.docs.test_pages import blocks
 from tests.layout.imports import ROOT
-from tests.spiders.sites import crawled
-from tests.spiders.sites import games
-from tests.spiders.sites import run
-from tests.spiders.sites import served
-from tests.spiders.sites import write_params
-from urllib.parse import parse_qs
-from urllib.parse import urlsplit
-
+from tests.spiders.sites import crawled, games, run, served, write_params
 
 HOW_TO = ROOT / "docs" / "how-to"
 
