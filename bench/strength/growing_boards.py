@@ -150,18 +150,13 @@ def _curve(path: Path) -> list[tuple[int, float, float]]:
 
 
 def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
-    """Return the registry's figures, with bootstrap intervals over seeds and pairs of games within them."""
+    """Return the registry's figures: times over seeds (`over_runs`), scores with a bootstrap of seeds and pairs."""
     rng = np.random.default_rng(0)
     resampled = [list(_resampled(points, rng)) for _ in range(RESAMPLES)]
     ends = [max((p for p in points if (p.run, p.seed) == ("grown", seed)), key=_spent) for seed in _seeds(points)]
     scores = [np.mean([p.pairs for p in some if p.run == "grown" and _last(p, some)]) for some in resampled]
     found = {
-        f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": {
-            "value": time_to_goal(points, run),
-            "low": float(np.quantile(times := [time_to_goal(some, run) for some in resampled], 0.025)),
-            "high": float(np.quantile(times, 0.975)),
-            "n": len(ends),
-        }
+        f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": over_runs(times_to_goal(points, run))
         for run in ("grown", "scratch")
     }
     score = pair_score([pair for end in ends for pair in end.pairs])
@@ -169,29 +164,50 @@ def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
     return found | {"score_grown_vs_scratch": {"value": score.value, "low": low, "high": high, "n": score.n}}
 
 
-def time_to_goal(points: Sequence[Point], run: str) -> float:
-    """Return the computing at which a run scores one half, relative to the run from scratch, as a mean over seeds.
+def over_runs(ours: Sequence[float], others: Sequence[float] = ()) -> dict[str, Any]:
+    """Return the geometric mean of runs, or its ratio to that of ``others``, with Student's interval on logarithms.
 
-    The scores of a run are fitted by a monotone curve (isotonic regression, linear between points). A run that does not
-    reach one half counts with its whole computing.
+    With ``others`` both sides have spreads of their own, and the degrees of freedom are Welch's. One run has none.
     """
-    from sklearn.isotonic import IsotonicRegression
+    from scipy.stats import t
 
+    sides = [np.log(side) for side in (ours, others) if len(side)]
+    value = float(np.exp(sides[0].mean() - (sides[1].mean() if len(sides) > 1 else 0)))
+    n = min(map(len, sides))
+    if n < 2:
+        return {"value": value, "low": None, "high": None, "n": n}
+    parts = [float(side.var(ddof=1)) / len(side) for side in sides]
+    spread = sum(parts) ** 0.5
+    below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
+    reach = float(np.exp(t.ppf(0.975, sum(parts) ** 2 / below) * spread)) if below else 1.0
+    return {"value": value, "low": value / reach, "high": value * reach, "n": n}
+
+
+def times_to_goal(points: Sequence[Point], run: str) -> list[float]:
+    """Return by seed the computing at which a run scores one half, relative to the run from scratch."""
     times = []
     for seed in _seeds(points):
         own = sorted((p for p in points if (p.run, p.seed) == (run, seed)), key=_spent)
-        spent = np.array([p.spent for p in own])
-        scores = IsotonicRegression().fit_transform(spent, [np.mean(p.pairs) for p in own])
-        reached = np.flatnonzero(scores >= 0.5)
-        if not reached.size:
-            times.append(float(spent[-1]))
-        elif reached[0] == 0:
-            times.append(float(spent[0]))
-        else:
-            i = reached[0]
-            share = (0.5 - scores[i - 1]) / (scores[i] - scores[i - 1])
-            times.append(float(spent[i - 1] + share * (spent[i] - spent[i - 1])))
-    return float(np.mean(times))
+        times.append(time_to_half([p.spent for p in own], [float(np.mean(p.pairs)) for p in own]))
+    return times
+
+
+def time_to_half(spent: Sequence[float], scores: Sequence[float]) -> float:
+    """Return the computing at which rising scores come to one half, all of it where they do not.
+
+    The scores are fitted by a monotone curve (isotonic regression, linear between points).
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    fitted = IsotonicRegression().fit_transform(np.array(spent), scores)
+    reached = np.flatnonzero(fitted >= 0.5)
+    if not reached.size:
+        return float(spent[-1])
+    i = int(reached[0])
+    if i == 0:
+        return float(spent[0])
+    share = (0.5 - fitted[i - 1]) / (fitted[i] - fitted[i - 1])
+    return float(spent[i - 1] + share * (spent[i] - spent[i - 1]))
 
 
 def _resampled(points: Sequence[Point], rng: np.random.Generator) -> Iterator[Point]:
