@@ -8,6 +8,8 @@ JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
+NET ?=
+SEEDS ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 TESTERS ?= $(CORES)
 # While slow tests wait for a server, or for a process to end, others run.
@@ -90,8 +92,8 @@ measure-gomoku_engine: $(STAMP)  ## Measure forced wins (POSITIONS=file), matche
 measure-gomoku_zero: $(STAMP)  ## Run Gomoku's self-play with three seeds for docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
 
-measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch for docs/measured/growing_boards.json; resumes.
-	$(BIN)/python -m bench.strength.growing_boards
+measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch for docs/measured/growing_boards.json; NET=lines SEEDS="1 2 3"; resumes.
+	$(BIN)/python -m bench.strength.growing_boards $(if $(NET),--net $(NET)) $(if $(SEEDS),--seeds $(SEEDS))
 
 measure-joseki: $(STAMP)  ## Measure the library on real games for docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=their origin in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'

@@ -1,7 +1,7 @@
 """Measure the joseki library on real games and write docs/measured/joseki.json.
 
-The files with their digests go to docs/measured/joseki_games.csv. The counts are of all games; the recommender is tested
-by folds, each game held out once. The scaling builds libraries of up to 10,000 games: the real games on turned boards,
+The files' digests go to docs/measured/joseki_games.csv. The counts are of all games; the recommender is tested by
+folds, each game held out once. The scaling builds libraries of up to 10,000 games: the real games on turned boards,
 each continued from a random ply by another game. Example:
 
     python -m bench.strength.joseki --games FOLDER_OR_TAR --data "507 games of strong amateurs"

@@ -140,7 +140,7 @@ def _departures(folder: Path) -> list[str]:
 
 
 def _phases(folder: Path) -> list[str]:
-    """Return the accuracy of the committed run's models on whole turns by phase of the game, and before the last one."""
+    """Return the share of whole turns that the committed run's models find, by phase, and before the last one."""
     shown = {"cross_entropy": "Amazons-Net", "residual": "residual net", "one_ply": "one-ply player"}
     lines, heads = [], list[str]()
     for name, words in shown.items():
