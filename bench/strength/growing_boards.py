@@ -289,7 +289,7 @@ def over_runs(ours: Sequence[float], others: Sequence[float] = ()) -> dict[str, 
 
     With ``others`` both sides have spreads of their own, and the degrees of freedom are Welch's. One run has none.
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     sides = [np.log(side) for side in (ours, others) if len(side)]
     value = float(np.exp(sides[0].mean() - (sides[1].mean() if len(sides) > 1 else 0)))
@@ -299,7 +299,7 @@ def over_runs(ours: Sequence[float], others: Sequence[float] = ()) -> dict[str, 
     parts = [float(side.var(ddof=1)) / len(side) for side in sides]
     spread = sum(parts) ** 0.5
     below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    reach = float(np.exp(t.ppf(0.975, sum(parts) ** 2 / below) * spread)) if below else 1.0
+    reach = float(np.exp(stdtrit(sum(parts) ** 2 / below, 0.975) * spread)) if below else 1.0
     return {"value": value, "low": value / reach, "high": value * reach, "n": n}
 
 

@@ -129,9 +129,7 @@ def _write(found: dict[str, DepthMatch], setting: "Setting") -> None:
     for tables in ("matches", "tables"):
         made[tables] = before.get(tables, {}) | made[tables]
     missing = {
-        name.removeprefix(POINT): {"command": f"python -m bench.strength.search_depth --only {name}"}
-        for name in MATCHES
-        if name.startswith(POINT)
+        name.removeprefix(POINT): {"command": f"{COMMAND} ONLY={name}"} for name in MATCHES if name.startswith(POINT)
     }
     kept = {name: row for name, row in before.get("curve", {}).items() if row.get("models") == setting.folder.name}
     made["curve"] = missing | kept | made["curve"]
@@ -246,11 +244,6 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
     if (match := found.get(f"{POINT}{PUBLISHED}_depth3")) is not None:
         made["cnn_unbeaten_vs_depth3"] = match.score.as_metrics()
         made["cnn_margin_vs_depth3"] = match.margin.as_metrics()
-        clock_used = match.nodes(0) / (setting.game.clock_ms * setting.game.nodes_per_ms)
-        made["cnn_clock_used"] = count(clock_used, match.score.n)
-    for rule in ("early", "close"):
-        if (match := found.get(f"{HEADLINE}_{rule}")) is not None:
-            made[f"ours_vs_{rule}"] = match.score.as_metrics()
     data = f"{setting.positions} positions of the engine's own games"
     origin = about(COMMAND, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
     clock = setting.game.clock_ms * setting.game.nodes_per_ms

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline_src.arena.score import student
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games.amazons import FILES as AMAZONS_FILES
@@ -191,10 +192,8 @@ def _needed(claim: Claim, row: Row, edge: float) -> str:
     if gap <= 0:
         return ""
     if claim.logs and n > 1:
-        from scipy.stats import t  # which few commands need
-
-        spread = half * math.sqrt(n) / t.ppf(0.975, n - 1)
-        sample = next((m for m in range(n, 1000) if t.ppf(0.975, m - 1) * spread / math.sqrt(m) < gap), MOST_NEEDED + 1)
+        spread = half * math.sqrt(n) / student(n - 1)
+        sample = next((m for m in range(n, 1000) if student(m - 1) * spread / math.sqrt(m) < gap), MOST_NEEDED + 1)
     else:
         sample = math.ceil(n * (half / gap) ** 2)
     if sample > MOST_NEEDED:

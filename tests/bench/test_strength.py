@@ -303,7 +303,7 @@ DEPTH_MATCHES = {
 }
 FIGURES = {"unbeaten_vs_fixed", "wins_vs_fixed", "mean_margin", "time_outs", "score_vs_iterative_deepening"}
 PUBLISHED = {"cnn_unbeaten_vs_fixed", "cnn_score_vs_iterative_deepening"}
-CURVE = {"cnn_unbeaten_vs_depth3", "cnn_margin_vs_depth3", "cnn_clock_used"}
+CURVE = {"cnn_unbeaten_vs_depth3", "cnn_margin_vs_depth3"}
 HAND = {"unbeaten_vs_hand_table", "cnn_unbeaten_vs_hand_table"}
 
 
@@ -330,8 +330,8 @@ def play_depth(project, monkeypatch):  # noqa: F811 - the fixture
 def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, monkeypatch):
     part = play_depth("--only", "cnn_table", "--games", "2")
     assert set(part["matches"]) == {"cnn_table"}
-    command = "python -m bench.strength.search_depth --only curve_cnn_share20"
-    assert part["curve"]["cnn_share20"] == {"command": command}, "a missing point says what makes it"
+    missing = {"command": "make measure-search_depth ONLY=curve_cnn_share20"}
+    assert part["curve"]["cnn_share20"] == missing, "a missing point says what makes it"
     assert part["unbeaten_vs_fixed"]["n"] == 2
     whole = play_depth()
     assert set(whole) - {"matches", "tables", "curve"} == FIGURES | PUBLISHED | HAND | CURVE

@@ -105,8 +105,8 @@ SYSTEM = System(
         ),
     },
     claim=Claim(
-        "28 generations in two days; models 25 and 28 win most games against minimax and alpha-beta, six of ten rated"
-        " models their best-of-five matches",
+        "28 generations; models 25 and 28 win most games against minimax and alpha-beta, six of ten their best-of-five"
+        " matches",
         "score_vs_alphabeta4",
         0.5,
         "with a smaller net, the line net, and L2 of 0; the published loop from nothing, one run; the printed"

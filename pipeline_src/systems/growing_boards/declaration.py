@@ -47,11 +47,10 @@ SYSTEM = System(
         "brain_time_losses": Figure("late moves of the brain", "moves"),
     },
     claim=Claim(
-        "hidden layers carried over from a smaller board to a larger one; no figure is printed, and not that it saves"
-        " anything",
+        "hidden layers carried over to a larger board; neither a figure nor a saving is printed",
         "time_to_scratch_strength",
         1.0,
-        "boards 6 and 9, three seeds a side, Student's t on logarithms; 1 is the compute of training from scratch",
+        "boards 6 and 9, three seeds; 1 is the compute of training from scratch",
         run="score_vs_mcts1000",
         less=True,
         outcomes=("reproduced", "not reached"),

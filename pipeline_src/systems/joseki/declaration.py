@@ -56,17 +56,14 @@ SYSTEM = System(
         "hit_rate": _recommender("hit rate: held-out patterns found in the library", "hit_rate"),
     },
     claim=Claim(
-        "27,686 corner patterns of 507 games; 43 of 42,691 encodings clash in a 64-bit code that is also the same"
-        " wherever on the board the stones stand",
+        "27,686 corner patterns of 507 games; 43 of 42,691 encodings clash in a 64-bit code",
         "clashes_ours",
         43,
-        "64 bits against 64 bits, on 507 other games of about as many encodings; we make no claim on translation, since"
-        " a corner pattern depends on its distance from the borders",
+        "64 bits against 64 bits, on 507 other games; its claim of invariance under translation is dropped",
         less=True,
         beside=(
             ("of encodings", "encodings", ""),
-            ("the paper's code as we read it", "clashes", ""),
-            ("the exact key of 200 bits", "clashes_unresolved", ""),
+            ("the paper's code as read", "clashes", ""),
         ),
     ),
     metrics=("patterns", "recommend_top1"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.report.charts import SHARE, Chart, Metrics, Rows, chart, curves, heat, points, ranked, table
 from pipeline_src.report.figures import REGISTRY
@@ -111,7 +112,8 @@ def matches(folder: Path) -> Chart | None:
     found = {(name, "committed, many games"): committed.estimate("matches", name, "score") for name in chosen}
     found |= {(name, "last dvc repro"): last.estimate(name, "score") for name in played}
     value = REGISTRY["search_depth"]["cnn_unbeaten_vs_depth3"].published
-    found |= {(name, "published"): {"value": value} for name, _ in tuple(found) if name == "cnn_depth3"}
+    if value is not None:
+        found |= {(name, "published"): {"value": value} for name, _ in tuple(found) if name == "cnn_depth3"}
     order = ("committed, many games", "last dvc repro", "published")
     rows = [
         {"name": _pairing(name), **score, "series": series}
@@ -134,8 +136,7 @@ def matches(folder: Path) -> Chart | None:
 
 def curve(folder: Path) -> Chart | None:
     """Draw score and margin by the share of its clock that the opponent spends, with the printed ones as lines."""
-    found = Metrics(folder / MEASURED)
-    rows = []
+    found, rows = Metrics(folder / MEASURED), list[dict[str, Any]]()
     for name in found.keys("curve"):
         net, _, opponent = name.partition("_")
         for panel, key in (("score", "score"), ("margin, squares", "margin")):
@@ -146,15 +147,15 @@ def curve(folder: Path) -> Chart | None:
     rows.sort(key=lambda row: (row["series"], row["x"]))
     figures = REGISTRY["search_depth"]
     for panel, figure in (("score", "cnn_unbeaten_vs_depth3"), ("margin, squares", "cnn_margin_vs_depth3")):
-        for x in sorted({row["x"] for row in rows})[:: max(1, len({row["x"] for row in rows}) - 1)]:
-            rows.append({"x": x, "y": figures[figure].published, "series": "printed", "panel": panel})
+        ends = (0.0, 1.0) if rows else ()
+        rows += [{"x": x, "y": figures[figure].published, "series": "printed", "panel": panel} for x in ends]
     return chart(
         "depth-curve",
         "Score by what the opponent spends",
         "Score and mean margin against fixed depths and tables, by the share of its clock that the opponent spends, "
         "with 95 % intervals. The printed 73.4 % unbeaten and margin of 1.65 are lines.",
         str(MEASURED),
-        "python -m bench.strength.search_depth --only curve_",
+        "make measure-search_depth ONLY=curve_",
         curves(
             rows,
             "share of its clock that the opponent spends",

@@ -328,8 +328,7 @@ class DepthPlayer(SearchPlayer):
         EARLY begins no iteration that is not expected to end within the move's share; CLOSE gives the share `STRETCH`
         times where the best two turns are ``near`` each other.
         """
-        assert limit.nodes is not None
-        close, before, last = self.stop_rule == "close", 0, 0
+        close, most_nodes, before, last = self.stop_rule == "close", limit.nodes or 0, 0, 0
 
         def look(found: SearchResult) -> None:
             nonlocal before, last
@@ -338,7 +337,7 @@ class DepthPlayer(SearchPlayer):
             growth = min(max(step / last, least), most) if last else unknown
             before, last = found.nodes, step
             near = len(found.lines) < 2 or found.lines[0].value - found.lines[1].value <= self.near
-            share = limit.nodes / STRETCH if close and not near else limit.nodes
+            share = most_nodes / STRETCH if close and not near else most_nodes
             if found.nodes + growth * step > share:
                 self.searcher.stop()
 

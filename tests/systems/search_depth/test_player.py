@@ -240,7 +240,7 @@ def deepen(rule, gap, share):
     return thought.found, limits
 
 
-@pytest.mark.parametrize("options", ["stop=early", "stop=early,depth=4,nodes_per_ms=3", "plus=1,nodes_per_ms=3"])
+@pytest.mark.parametrize("options", ["stop=early,depth=4,nodes_per_ms=3", "plus=1,nodes_per_ms=3"])
 def test_options_of_a_deepening_or_of_a_net_alone_are_refused_elsewhere(options):
     with pytest.raises(ZugwerkError, match=r"stop|plus"):
         make_player("amazons", f"alphabeta:clock=100,{options}")
