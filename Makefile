@@ -8,6 +8,9 @@ JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
+NET ?=
+SEEDS ?=
+ONLY ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 TESTERS ?= $(CORES)
 # While slow tests wait for a server, or for a process to end, others run.
@@ -91,8 +94,8 @@ measure-gomoku_engine: $(STAMP)  ## Measure forced wins (POSITIONS=file), matche
 measure-gomoku_zero: $(STAMP)  ## Run Gomoku's self-play with three seeds for docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
 
-measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch for docs/measured/growing_boards.json; resumes.
-	$(BIN)/python -m bench.strength.growing_boards
+measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch for docs/measured/growing_boards.json (NET=lines SEEDS="1 2 3"); resumes.
+	$(BIN)/python -m bench.strength.growing_boards $(if $(NET),--net $(NET)) $(if $(SEEDS),--seeds $(SEEDS))
 
 measure-joseki: $(STAMP)  ## Measure the library on real games for docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=their origin in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'
@@ -100,8 +103,8 @@ measure-joseki: $(STAMP)  ## Measure the library on real games for docs/measured
 measure-levels: $(STAMP)  ## Play the ladders of the levels for their Elo in pipeline_src/players/levels.yaml and docs/measured; resumes.
 	$(BIN)/python -m bench.strength.levels
 
-measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/measured/search_depth.json; resumes.
-	$(BIN)/python -m bench.strength.search_depth
+measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/measured/search_depth.json (ONLY=curve_); resumes.
+	$(BIN)/python -m bench.strength.search_depth $(if $(ONLY),--only '$(ONLY)')
 
 measure-reliability: $(STAMP)  ## Give 12,000 hostile texts to the readers for docs/measured/reliability.json.
 	$(BIN)/python -m bench.hostile

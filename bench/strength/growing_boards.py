@@ -7,12 +7,17 @@ those of the laptop's boards; figures of other boards are kept under ``runs``. T
 curves has the sizes of the boards in its name; `make docs` draws it.
 
     python -m bench.strength.growing_boards
+
+With ``--net lines`` both sides train the line net of ``gomoku_net`` on ``--boards``, by the loop of the gomoku sections
+with `LINES_GAMES` games a generation, and meet the opponents of ``gomoku_evaluate``. The figures are core seconds to
+half the points against each, as a share of those from scratch; they go under ``lines``. Eight seeds take hours.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import resource
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +35,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.figures import processor
 from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
+from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 
 OUT = Path("docs/measured/growing_boards.json")
@@ -40,6 +46,9 @@ SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate
 LAPTOP = "6-9"  # The boards of the headline figures
 SIMULATIONS = 64
 RESAMPLES = 2000
+LINES_GAMES = 1000
+LINES_SIMULATIONS = 400  # Of a move in the matches
+LINES_OPPONENTS = ("mcts1000", "alphabeta2", "alphabeta4")
 Pairs = list[tuple[float, float]]
 
 
@@ -60,8 +69,14 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20, help="pairs of games for each model")
     parser.add_argument("--every", type=int, default=3, help="rate every so many generations, and the last")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--net", choices=("growing", "lines"), default="growing", help="growing: that of growing_net")
+    parser.add_argument("--boards", type=int, nargs="+", default=(9, 15), help="of the line net, from small to large")
+    parser.add_argument("--generations", type=int, nargs=2, default=(4, 8), help="of a smaller board and the last one")
     options = parser.parse_args()
     parallel = Parallel(workers=options.workers)
+    if options.net == "lines":
+        measure_lines(options, parallel)
+        return
     points: list[Point] = []
     for seed in options.seeds:
         folders = learn(seed, parallel)
@@ -109,6 +124,111 @@ def _make(folder: Path, tree: dict[str, Any]) -> Path:
     return folder
 
 
+def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
+    """Train the line net with each seed, grown and from scratch, and write the core seconds to half the points."""
+    boards, (small, large) = tuple(options.boards), options.generations
+    times: dict[str, dict[str, list[float]]] = {
+        name: {"grown": [], "scratch": []} for name in LINES_OPPONENTS
+    }  # by opponent and side, a number for each seed
+    for seed in options.seeds:
+        # From scratch for as many generations as both boards have together: those on the large one are the dearer ones.
+        for side, sizes, last in (("grown", boards, large), ("scratch", boards[-1:], large + small)):
+            tree = lines_tree(seed, sizes, small, last, parallel)
+            key = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:12]
+            folder = WORK / "lines" / key / f"seed-{seed}" / side
+            cores = train_lines(folder, tree)
+            found = points_of_lines(folder, cores, seed, options.pairs, options.every, parallel)
+            for name, (spent, scores) in found.items():
+                times[name][side].append(time_to_half(spent, scores))
+                print(f"seed {seed} {side} {name}: {times[name][side][-1]:.0f} core seconds", flush=True)
+    origin = about(
+        f"make measure-growing_boards NET=lines SEEDS='{' '.join(map(str, options.seeds))}'",
+        "its own games",
+        f"{os.cpu_count()} cores of {processor()}",
+    )
+    rows = {
+        name: {
+            **{side: over_runs(seconds) for side, seconds in sides.items()},
+            "share": over_runs(sides["grown"], sides["scratch"]),
+        }
+        | origin
+        for name, sides in times.items()
+    }
+    before = known(OUT)
+    write_json(OUT, before | {"lines": before.get("lines", {}) | {"-".join(map(str, boards)): rows}})
+
+
+def lines_tree(seed: int, sizes: Sequence[int], small: int, large: int, parallel: Parallel) -> dict[str, Any]:
+    """Return params for the line net on boards of ``sizes``, ``small`` generations each, ``large`` on the last one."""
+    tree = read_tree()
+    numbers = [*[small] * (len(sizes) - 1), large]
+    larger = {
+        str(size): {"before": str(before), "generations": number}
+        for before, size, number in zip(sizes, sizes[1:], numbers[1:], strict=False)
+    }
+    return tree | {
+        "seed": seed,
+        "parallel": {"workers": parallel.workers},
+        "growing_first": {"size": sizes[0], "variant": tree["gomoku_game"]["variant"], "generations": numbers[0]},
+        "growing_larger": larger,
+        "growing_convergence": {"span": max(numbers)},  # to the end
+        "growing_net": tree["gomoku_net"] | {"kind": "lines"},
+        "growing_self_play": tree["gomoku_self_play"] | {"games": LINES_GAMES},
+        "growing_train": tree["gomoku_train"] | {"schedule": {}},
+        "growing_gate": tree["gomoku_gate"],
+    }
+
+
+def train_lines(folder: Path, tree: dict[str, Any]) -> dict[int, float]:
+    """Train the boards that are missing; return the core seconds of each by its size.
+
+    They are those of the process that finished it, so a board that was killed should be trained anew.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "params.yaml").write_text(yaml12.dump(tree), encoding="utf-8")
+    known_cores = folder / "cores.json"
+    cores = {int(size): seconds for size, seconds in known(known_cores).items()}
+    for board in read_boards(folder / "params.yaml"):
+        if board.size not in cores:
+            begun = _child_seconds()
+            run_stage(folder, "systems.growing_boards.growth", "--size", str(board.size))
+            cores[board.size] = _child_seconds() - begun
+            write_json(known_cores, {str(size): seconds for size, seconds in cores.items()})
+    return cores
+
+
+def _child_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def points_of_lines(
+    folder: Path, cores: dict[int, float], seed: int, pairs: int, every: int, parallel: Parallel
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Return by opponent the core seconds and scores of the models on the largest board.
+
+    A board's core seconds are shared out to its generations like their times on the clock.
+    """
+    *smaller, board = read_boards(folder / "params.yaml")
+    files = BoardFiles(board.size, folder / "artifacts")
+    clocked = np.array([sum(one.values()) for one in read_json(files.timings).values()])
+    spent = sum(cores[one.size] for one in smaller) + cores[board.size] * np.cumsum(clocked) / clocked.sum()
+    numbers = [number for number in range(1, len(spent) + 1) if number % every == 0 or number == len(spent)]
+    evaluate = load(GomokuEvaluateParams, "gomoku_evaluate")
+    opponents = {name: evaluate.opponents[name].player for name in LINES_OPPONENTS}
+    models = {f"model {number}": files.model(number) for number in numbers}
+    texts = {name: f"zero:{path},simulations={LINES_SIMULATIONS},chunk=8" for name, path in models.items()} | opponents
+    chosen = evaluate.openings.model_copy(update={"count": max(pairs, evaluate.openings.count)})
+    with stage_journal(folder / "games", "pipeline_src.systems.gomoku_zero.evaluate", {}) as journal:
+        on = Board("gomoku", board.size, board.variant)
+        event = gomoku_event(texts, on, chosen, [seed, 18], parallel, journal)
+        plan = [Pairing("lines", name, opponent, pairs) for opponent in opponents for name in models]
+        played = [pair_score(match.points).value for match in event.play(plan)]
+    at = [float(spent[number - 1]) for number in numbers]
+    rows = np.reshape(played, (len(opponents), len(models)))
+    return {name: (at, [float(score) for score in row]) for name, row in zip(opponents, rows, strict=True)}
+
+
 def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: Parallel) -> list[Point]:
     """Play both runs' models against the final model of the run from scratch."""
     board: GrowingBoard = read_boards(folders["scratch"] / "params.yaml")[-1]
@@ -150,18 +270,13 @@ def _curve(path: Path) -> list[tuple[int, float, float]]:
 
 
 def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
-    """Return the registry's figures, with bootstrap intervals over seeds and pairs of games within them."""
+    """Return the registry's figures: times over seeds (`over_runs`), scores with a bootstrap of seeds and pairs."""
     rng = np.random.default_rng(0)
     resampled = [list(_resampled(points, rng)) for _ in range(RESAMPLES)]
     ends = [max((p for p in points if (p.run, p.seed) == ("grown", seed)), key=_spent) for seed in _seeds(points)]
     scores = [np.mean([p.pairs for p in some if p.run == "grown" and _last(p, some)]) for some in resampled]
     found = {
-        f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": {
-            "value": time_to_goal(points, run),
-            "low": float(np.quantile(times := [time_to_goal(some, run) for some in resampled], 0.025)),
-            "high": float(np.quantile(times, 0.975)),
-            "n": len(ends),
-        }
+        f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": over_runs(times_to_goal(points, run))
         for run in ("grown", "scratch")
     }
     score = pair_score([pair for end in ends for pair in end.pairs])
@@ -169,29 +284,50 @@ def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
     return found | {"score_grown_vs_scratch": {"value": score.value, "low": low, "high": high, "n": score.n}}
 
 
-def time_to_goal(points: Sequence[Point], run: str) -> float:
-    """Return the computing at which a run scores one half, relative to the run from scratch, as a mean over seeds.
+def over_runs(ours: Sequence[float], others: Sequence[float] = ()) -> dict[str, Any]:
+    """Return the geometric mean of runs, or its ratio to that of ``others``, with Student's interval on logarithms.
 
-    The scores of a run are fitted by a monotone curve (isotonic regression, linear between points). A run that does not
-    reach one half counts with its whole computing.
+    With ``others`` both sides have spreads of their own, and the degrees of freedom are Welch's. One run has none.
     """
-    from sklearn.isotonic import IsotonicRegression
+    from scipy.special import stdtrit
 
+    sides = [np.log(side) for side in (ours, others) if len(side)]
+    value = float(np.exp(sides[0].mean() - (sides[1].mean() if len(sides) > 1 else 0)))
+    n = min(map(len, sides))
+    if n < 2:
+        return {"value": value, "low": None, "high": None, "n": n}
+    parts = [float(side.var(ddof=1)) / len(side) for side in sides]
+    spread = sum(parts) ** 0.5
+    below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
+    reach = float(np.exp(stdtrit(sum(parts) ** 2 / below, 0.975) * spread)) if below else 1.0
+    return {"value": value, "low": value / reach, "high": value * reach, "n": n}
+
+
+def times_to_goal(points: Sequence[Point], run: str) -> list[float]:
+    """Return by seed the computing at which a run scores one half, relative to the run from scratch."""
     times = []
     for seed in _seeds(points):
         own = sorted((p for p in points if (p.run, p.seed) == (run, seed)), key=_spent)
-        spent = np.array([p.spent for p in own])
-        scores = IsotonicRegression().fit_transform(spent, [np.mean(p.pairs) for p in own])
-        reached = np.flatnonzero(scores >= 0.5)
-        if not reached.size:
-            times.append(float(spent[-1]))
-        elif reached[0] == 0:
-            times.append(float(spent[0]))
-        else:
-            i = reached[0]
-            share = (0.5 - scores[i - 1]) / (scores[i] - scores[i - 1])
-            times.append(float(spent[i - 1] + share * (spent[i] - spent[i - 1])))
-    return float(np.mean(times))
+        times.append(time_to_half([p.spent for p in own], [float(np.mean(p.pairs)) for p in own]))
+    return times
+
+
+def time_to_half(spent: Sequence[float], scores: Sequence[float]) -> float:
+    """Return the computing at which rising scores come to one half, all of it where they do not.
+
+    The scores are fitted by a monotone curve (isotonic regression, linear between points).
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    fitted = IsotonicRegression().fit_transform(np.array(spent), scores)
+    reached = np.flatnonzero(fitted >= 0.5)
+    if not reached.size:
+        return float(spent[-1])
+    i = int(reached[0])
+    if i == 0:
+        return float(spent[0])
+    share = (0.5 - fitted[i - 1]) / (fitted[i] - fitted[i - 1])
+    return float(spent[i - 1] + share * (spent[i] - spent[i - 1]))
 
 
 def _resampled(points: Sequence[Point], rng: np.random.Generator) -> Iterator[Point]:

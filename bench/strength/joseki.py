@@ -1,12 +1,14 @@
 """Measure the joseki library on real games and write docs/measured/joseki.json.
 
-The counts are of all games; the recommender is tested by folds, each game held out once. The scaling builds libraries
-of up to 10,000 games: the real games on turned boards, each continued from a random ply by another game. Example:
+The files' digests go to docs/measured/joseki_games.csv. The counts are of all games; the recommender is tested by
+folds, each game held out once. The scaling builds libraries of up to 10,000 games: the real games on turned boards,
+each continued from a random ply by another game. Example:
 
     python -m bench.strength.joseki --games FOLDER_OR_TAR --data "507 games of strong amateurs"
 """
 
 import argparse
+import hashlib
 import random
 import resource
 import time
@@ -21,7 +23,7 @@ import numpy as np
 from bench.measured import about
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, write_table
 from pipeline_src.games.go import initial_state, legal
 from pipeline_src.games.kernels import play
 from pipeline_src.records.go_games import parse_sgf
@@ -58,6 +60,7 @@ def main() -> None:
     parser.add_argument("--scales", type=int, nargs="*", default=SCALES, help="games of each library of the scaling")
     options = parser.parse_args()
     records, rejects = read(options.games)
+    write_table(OUT.with_name("joseki_games.csv"), games_list(options.games))
     origin = about("make measure-joseki GAMES=FOLDER_OR_TAR", options.data, profile="laptop")
     made, more = measure(records)
     scaling = list(scale(records, options.scales))
@@ -80,6 +83,12 @@ def read(path: Path) -> tuple[list[GameRecord], dict[str, int]]:
     if not records:
         raise ZugwerkError(f"{path}: no usable game of 19x19")
     return records, dict(sorted(Counter(one.reason for one in found if isinstance(one, Reject)).items()))
+
+
+def games_list(path: Path) -> list[dict[str, Any]]:
+    """Return a row for each file with its SHA-256, by which others know that theirs are the same."""
+    rows = [{"sha256": hashlib.sha256(data).hexdigest(), "file": Path(name).name} for name, data in read_files(path)]
+    return sorted(rows, key=lambda row: (row["file"], row["sha256"]))
 
 
 def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:

@@ -3,12 +3,17 @@
 Players, clock and models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the same command
 continues with the missing games; the journal is under work/strength/search_depth/, in a folder named by a
 digest of the models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
+
+The curve, ``--only curve_``, is the score by the share of its clock that the opponent spends: a match for each net of
+`CURVE_NETS` and each opponent of `CURVE`, in the order of `MATCHES`, a point being written when it is played.
 """
 
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bench.measured import about, chosen, count, known, match_options
 from pipeline_src.arena.journal import Journal
@@ -19,8 +24,18 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.report.figures import processor
 from pipeline_src.search.amazons.evaluation import AmazonsEngine
-from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, TunedTable, play_meetings, tune_table
+from pipeline_src.systems.search_depth.match import (
+    DepthMatch,
+    Meeting,
+    TunedTable,
+    fit_costs,
+    fit_table,
+    play_meetings,
+    table_options,
+    tune_table,
+)
 from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.player import TableDepth
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 
 OUT = Path("docs/measured/search_depth.json")
@@ -46,9 +61,23 @@ PLAYERS = {
     "lean": "depth=cnn,model={ours},shares=0.22",
     "copied": "depth=cnn,model={oversample}",
     "unbalanced": "depth=cnn,model={none}",
+    "whole": "depth=cnn,model={smote},plus=1",
+    "early": "stop=early,game_plies=30",
+    "close": "stop=close,game_plies=36",
+    **{f"depth{plies}": f"depth={plies}" for plies in (2, 3, 4, 5)},
 }
-"""Players that are not in params.yaml: `ours` with a share of its clock equal to the computing of four plies, and the
-published net from other training rows."""
+"""Players that are not in params.yaml: `ours` with a share of its clock equal to the computing of four plies, the
+published net from other training rows, and a ply deeper than it says, fixed depths, and deepening by stop rules, whose
+plies are such that they spend what plain deepening spends."""
+CURVE_LOWEST = 2  # Least depth of these tables: three plies everywhere spend a seventh of the clock
+CURVE = (
+    *("depth3", "depth4", "share40", "share20", "depth2", "depth5"),
+    *("share90", "share10", "share15", "share30", "share60"),
+)
+"""Opponents of the curve, those that bracket the published score first: fixed depths, and tables meant to spend such a
+percentage of their clock by the labelled positions. How much they do spend, the games say."""
+CURVE_NETS = ("cnn", "ours")
+POINT = "curve_"  # Begin of the names of the curve's matches
 
 MATCHES: dict[str, tuple[str, str, int]] = {
     "ours_table": ("ours", TABLE, 2000),
@@ -66,6 +95,12 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     **{f"hand_{table}": (table.split("_")[0], table, 400) for table in HAND_TABLES},
     "cnn_copied": ("cnn", "copied", 400),
     "cnn_unbalanced": ("cnn", "unbalanced", 400),
+    **{f"{POINT}{net}_{opponent}": (net, opponent, 1000) for net in CURVE_NETS for opponent in CURVE},
+    "whole_depth3": ("whole", "depth3", 400),
+    "whole_depth4": ("whole", "depth4", 400),
+    "whole_deepening": ("whole", "deepening", 400),
+    "ours_early": ("ours", "early", 2000),
+    "ours_close": ("ours", "close", 2000),
 }
 """Player A, whose score is reported, player B and games by name. The position in this table is part of the seed, so new
 matches go to the end."""
@@ -83,11 +118,21 @@ def main() -> None:
                 found[name] = setting.play(a, b, pairs, [1, number])
                 print(f"{name}: {_line(found[name])}", flush=True)
                 setting.note(name, pairs)
+                _write(found, setting)
             elif (pairs := setting.noted(name)) > 0:
                 found[name] = setting.play(a, b, pairs, [1, number])
+    _write(found, setting)
+
+
+def _write(found: dict[str, DepthMatch], setting: "Setting") -> None:
     made, before = figures(found, setting), known(OUT)
     for tables in ("matches", "tables"):
         made[tables] = before.get(tables, {}) | made[tables]
+    missing = {
+        name.removeprefix(POINT): {"command": f"{COMMAND} ONLY={name}"} for name in MATCHES if name.startswith(POINT)
+    }
+    kept = {name: row for name, row in before.get("curve", {}).items() if row.get("models") == setting.folder.name}
+    made["curve"] = missing | kept | made["curve"]
     write_json(OUT, before | made)
 
 
@@ -105,7 +150,7 @@ class Setting:
         positions = open_positions(POSITIONS)
         train = split_by_game(positions, split.shares, self.seed).train
         self.legal, self.nodes = positions.expandable[train], positions.nodes_by_depth[train]
-        self.positions = len(positions)
+        self.positions, self.train_games = len(positions), len(np.unique(positions.game[train]))
         self.paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
         tables = {
             name: f"depth=table,lowest={self.game.lowest},table={table}"
@@ -122,8 +167,23 @@ class Setting:
         self.journal = Journal(self.folder / "journal.jsonl", {})
         self.tables: dict[str, TunedTable] = {}
 
+    def spending(self, share: float) -> str:
+        """Return the options of a table that spends a share of its clock, playing one side of the labelled games."""
+        costs, highest = fit_costs(self.legal, self.nodes, self.game.highest), self.game.highest
+        nodes = costs.nodes(self.legal)
+
+        def spend(table: TableDepth) -> float:
+            depths = np.array([table.depth_of(int(legal)) for legal in self.legal])
+            return float(nodes[np.arange(len(depths)), depths - 1].sum()) / (2 * self.train_games)
+
+        wanted = share * self.game.clock_ms * self.game.nodes_per_ms
+        first = wanted * 2 * self.train_games / len(self.legal)
+        return table_options(fit_table(costs, CURVE_LOWEST, highest, wanted, first, spend, rounds=20)[0])
+
     def player(self, name: str) -> str:
         """Return the text of a player by its name."""
+        if name.startswith("share"):
+            return self.game.player(self.spending(int(name.removeprefix("share")) / 100))
         return self.game.player(self.texts[name].format_map(self.paths))
 
     def note(self, name: str, pairs: int) -> None:
@@ -181,10 +241,21 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
             pair for name, match in found.items() if name.startswith(f"hand_{player}_") for pair in match.points
         ]:
             made[figure] = pair_score(points).as_metrics()
+    if (match := found.get(f"{POINT}{PUBLISHED}_depth3")) is not None:
+        made["cnn_unbeaten_vs_depth3"] = match.score.as_metrics()
+        made["cnn_margin_vs_depth3"] = match.margin.as_metrics()
     data = f"{setting.positions} positions of the engine's own games"
     origin = about(COMMAND, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
+    clock = setting.game.clock_ms * setting.game.nodes_per_ms
+    played = {name: _as_json(match, clock) for name, match in found.items()}
     return {name: row | origin for name, row in made.items()} | {
-        "matches": {name: _as_json(match) for name, match in found.items()},
+        "matches": {name: row for name, row in played.items() if not name.startswith(POINT)},
+        "curve": {
+            name.removeprefix(POINT): row
+            | {"spent": {"value": row["clock_used"][1]}, "models": setting.folder.name, "date": origin["date"]}
+            for name, row in played.items()
+            if name.startswith(POINT)
+        },
         "tables": {
             name: {"options": tuned.options, "wanted": tuned.wanted, "spent": tuned.spent}
             for name, tuned in setting.tables.items()
@@ -192,7 +263,7 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
     }
 
 
-def _as_json(match: DepthMatch) -> dict[str, Any]:
+def _as_json(match: DepthMatch, clock: float) -> dict[str, Any]:
     return {
         "a": match.a,
         "b": match.b,
@@ -200,6 +271,7 @@ def _as_json(match: DepthMatch) -> dict[str, Any]:
         "margin": match.margin.as_metrics(),
         "time_outs": [match.forfeits(0)["time"], match.forfeits(1)["time"]],
         "nodes_a_game": [match.nodes(0), match.nodes(1)],
+        "clock_used": [match.nodes(0) / clock, match.nodes(1) / clock],
         "choosing": [match.choosing(0), match.choosing(1)],
         "mean_depth": [match.mean_depth(0), match.mean_depth(1)],
     }

@@ -12,6 +12,7 @@ from pipeline_src.files import Row
 from pipeline_src.project.params import Count, Params
 
 Z95 = 1.959964
+STUDENT95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)  # By degrees of freedom from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,18 @@ def wilson(p: float, n: float) -> tuple[float, float]:
     half = Z95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     # At 0 and 1 the bound is the rate itself. A rounding error there would become thousands of Elo points.
     return 0.0 if p <= 0 else max(0.0, centre - half), 1.0 if p >= 1 else min(1.0, centre + half)
+
+
+def student(free: int) -> float:
+    """Return Student's quantile for a two-sided interval of 95 % with degrees of freedom from 1.
+
+    >>> round(student(2), 2), round(student(11), 2), round(student(1000), 2)
+    (4.3, 2.2, 1.96)
+    """
+    if free <= len(STUDENT95):
+        return STUDENT95[free - 1]
+    z, z3, z5 = Z95, Z95**3, Z95**5  # Abramowitz and Stegun, 26.7.5
+    return z + (z3 + z) / (4 * free) + (5 * z5 + 16 * z3 + 3 * z) / (96 * free**2)
 
 
 def elo(score: float) -> float:

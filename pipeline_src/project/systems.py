@@ -47,6 +47,7 @@ class Figure:
     player: Words | None = None
     # How the nets that the graph measures were trained, if not by our own choices. Such committed ones come last.
     trained: Words | None = None
+    one_run: bool = False  # Whether n counts models of one run, which are not independent: its interval is not shown
     # Params that the words name, by dotted keys. A value that the graph made with others is left out.
     named: Mapping[str, Any] = field(default_factory=dict)
 
@@ -63,6 +64,11 @@ class Claim(NamedTuple):
     bar_words: str = ""  # Name of the figure of `bar`, if it is one
     less: bool = False  # Whether less is better
     outcomes: tuple[str, str] = ("beaten", "reproduced")  # Verdicts on a value beyond the bar, and on one like it
+    margin: float = 0.0  # By how much a value that is like the bar may be worse, in the figure's unit
+    profile: str = ""  # The only profile whose measurement decides, if one is like the publication
+    logs: bool = False  # Whether the figure is a ratio of a few runs, with Student's interval on logarithms
+    sample: str = "games"  # What the figure's n counts
+    beside: tuple[tuple[str, str, str], ...] = ()  # Words, figure and profile ("" for the same) of further values
 
 
 class Boards(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import written_aside
+from pipeline_src.files import read_table, written_aside
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import at, sentence
@@ -51,6 +51,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "nets.md": nets_page,
 }
 LOCAL = {"metrics.md"}  # Not in git
+MEASURED_RUN = Path("docs/measured") / LAPTOP / "amazons/evaluate"  # Tables of the committed run by phase of the game
 
 
 Found = dict[str, dict[str, dict[str, Any]]]
@@ -96,7 +97,7 @@ def _summary(found: Found) -> list[str]:
     rows = []
     for one in verdicts(found, LAPTOP):
         system = SYSTEMS[one.system]
-        told = f"**{one.outcome}**: {one.reason}"
+        told = f"**{one.outcome}**: {one.reason}" + (f"; {code(one.command)}" if one.command else "")
         rows.append([f"[{system.title}]({system.page})", one.published, one.figure, one.run, one.best, told])
     return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
 
@@ -106,7 +107,8 @@ def _verdicts(found: Found) -> list[str]:
     rows = []
     for one in verdicts(found, LAPTOP):
         system, figure = SYSTEMS[one.system], one.figure[:1].upper() + one.figure[1:]
-        rows.append(f"- [{system.title}](docs/{system.page}): **{one.outcome}**. {figure}: {one.best}")
+        made = f"; {code(one.command)}" if one.command else ""
+        rows.append(f"- [{system.title}](docs/{system.page}): **{one.outcome}**. {figure}: {one.best}{made}")
     return rows
 
 
@@ -147,6 +149,19 @@ def _departures(folder: Path) -> list[str]:
             meaning = sentence(SECTIONS[section].model_fields[name].description)
             rows.append([code(key), value_code(printed), *cells, meaning])
     return table(["key", "as printed", *SIZES, "meaning"], rows)
+
+
+def _phases(folder: Path) -> list[str]:
+    """Return the share of whole turns that the committed run's models find, by phase, and before the last one."""
+    shown = {"cross_entropy": "Amazons-Net", "residual": "residual net", "one_ply": "one-ply player"}
+    lines, heads = [], list[str]()
+    for name, words in shown.items():
+        rows = read_table(folder / MEASURED_RUN / f"{name}.phases.csv", ("turns", "turn_top1"))
+        cells = [(int(row["turns"]), float(row["turn_top1"])) for row in rows]
+        heads = [f"plies {row['phase'].removesuffix('-')}{' on' * row['phase'].endswith('-')}" for row in rows]
+        early = sum(n * share for n, share in cells[:-1]) / sum(n for n, _ in cells[:-1])
+        lines.append([words, *(number(share, "fraction") for _, share in cells), number(early, "fraction")])
+    return table(["whole turns found", *heads, f"before {heads[-1].split()[1]}"], lines)
 
 
 def _results(found: Found, folder: Path) -> list[str]:
@@ -386,8 +401,45 @@ def _elo(match: dict[str, Any]) -> str:
     return "-" if high is None else f"below {high:+.0f}"
 
 
+def _curve(measured: dict[str, Any]) -> list[str]:
+    nets = {"cnn": "published net", "ours": "our net"}
+    points: dict[str, dict[str, Any]] = {}
+    for name, point in measured["curve"].items():
+        net, _, opponent = name.partition("_")
+        points.setdefault(opponent, {})[net] = point
+    rows = []
+    for opponent, found in sorted(points.items(), key=lambda one: _spent(one[1])):
+        kind, percent = (opponent[:5], opponent[5:])
+        words = f"always {percent} plies" if kind == "depth" else f"table for {percent} % of the clock"
+        cells = []
+        for net in nets:
+            point = found[net]
+            if "score" in point:
+                used = " and ".join(f"{100 * share:.0f} %" for share in point["clock_used"])
+                cells += [
+                    f"{_estimate(point['score'])}, n {point['score']['n']}",
+                    f"{point['margin']['value']:+.2f}",
+                    used,
+                ]
+            else:
+                cells += [code(point["command"]), "-", "-"]
+        rows.append([words, *cells])
+    head = [
+        f"{words}: {column}"
+        for words in nets.values()
+        for column in ("score", "margin", "clock spent, its and the opponent's")
+    ]
+    return table(["opponent", *head], rows)
+
+
+def _spent(point: dict[str, Any]) -> float:
+    """Return the share of its clock that an opponent of the curve spends; those not measured come last."""
+    return max((one["clock_used"][1] for one in point.values() if "score" in one), default=1.0)
+
+
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
+    "curve": ("score by the share of its clock that the opponent spends", _curve),
     "pruned": ("the recommender on held-out games", _recommender),
     "lookups": ("look-ups of the real games' moves", _lookups),
     "scaling": ("time to build", _scaling),
@@ -400,6 +452,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "graph": lambda _found, folder, _words: _graph(folder),
+    "phases": lambda _found, folder, _words: _phases(folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],

@@ -279,6 +279,7 @@ def _label(profile: str | None) -> str:
 
 def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Row:
     ours, published = found.get("value", found.get("ours")), figure.published
+    found = found | {"low": None, "high": None} if figure.one_run else found
     return {
         "words": figure.words,
         "unit": figure.unit,

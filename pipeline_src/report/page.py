@@ -1,11 +1,13 @@
 """The report: every figure with the published one, charts and boards, as one page that opens offline."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline_src.arena.score import student
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games.amazons import FILES as AMAZONS_FILES
@@ -100,12 +102,19 @@ def line(row: dict[str, Any], below: bool = False) -> Line:
 
 
 # The verdict on each published system: the published value, that of a run, and the best measurement.
+#
+# A verdict is what an interval excludes. With its whole interval beyond the bar a figure beats it (where a claim can be
+# beaten); it is reproduced if the interval excludes all that is worse than the bar by more than `Claim.margin`, and not
+# reached if it excludes all that is not. Anything else is not decided, and says how large a sample would decide, were
+# the value the same. What the graph made with other params never decides; where the claim names a profile, no other
+# does.
 
 
 Row = dict[str, Any]
 MADE = ("graph", "measured")
-NOT_REACHED, NOT_MEASURED = "not reached", "not measured"
-SIGNS = {"beaten": "▲", "reproduced": "✓", NOT_REACHED: "✗", NOT_MEASURED: "?"}
+NOT_REACHED, NOT_MEASURED, NOT_DECIDED = "not reached", "not measured", "not decided"
+SIGNS = {"beaten": "▲", "reproduced": "✓", NOT_REACHED: "✗", NOT_DECIDED: "≈", NOT_MEASURED: "?"}
+MOST_NEEDED = 100_000  # Largest sample that is worth naming
 
 
 class Verdict(NamedTuple):
@@ -116,12 +125,12 @@ class Verdict(NamedTuple):
     figure: str
     run: str  # Value of the run, with interval and player; `-` without one
     best: str  # The best committed measurement, with interval, player and profile; `-` without one
-    outcome: str  # `reproduced`, `beaten`, `NOT_REACHED` or `NOT_MEASURED`: by the best measurement, or else by the run
+    outcome: str  # One of `Claim.outcomes`, `NOT_REACHED`, `NOT_DECIDED` or `NOT_MEASURED`
     reason: str
     bar: str  # The value that decides: the published one, or that of the figure which takes its place
     ours: str  # The value that is judged, with its interval and n; `-` without one
     judged: str  # The column that `ours` is from
-    command: str  # What makes the figure
+    command: str  # What makes the deciding measurement again; empty without one
 
 
 def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None) -> list[Verdict]:
@@ -134,10 +143,13 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
         if run is None and claim.run:
             run = of_the_graph(rows[claim.run], profile)
         measured = [one for one in (row, *row["others"]) if one["from"] == "measured" and one is not run]
+        measured = [one for one in measured if claim.profile in ("", one["label"])]
         larger = [one for one in measured if one["label"] not in (LAPTOP, LAPTOP + COMMITTED)]
         best = next(iter(larger or measured), None)
-        deciding = best or made
-        outcome = _outcome(claim, rows, deciding) if deciding else NOT_MEASURED
+        own = made if made and made["label"] != OTHER_PARAMS and not claim.profile else None
+        deciding = best or own
+        outcome, needed = _outcome(claim, rows, deciding) if deciding else (NOT_MEASURED, "")
+        missed = outcome in (NOT_REACHED, NOT_DECIDED) and claim.missed
         bar = _bar(claim, rows, deciding or row)
         told.append(
             Verdict(
@@ -147,11 +159,11 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
                 _cell(claim, rows, run, own=True) if run else "-",
                 _cell(claim, rows, best) if best else "-",
                 outcome,
-                (outcome == NOT_REACHED and claim.missed) or claim.reason,
+                "; ".join(filter(None, [missed or claim.reason, needed])),
                 number(bar["ours"], row["unit"]) if bar else "-",
                 _judged(deciding) if deciding else "-",
                 "best measurement" if best else "this run",
-                row["command"] or "",
+                deciding["command"] if deciding and deciding["command"] else "",
             )
         )
     return told
@@ -169,21 +181,57 @@ def summary(told: Sequence[Verdict], agreed: Sequence[str]) -> str:
     return f"{sentence}. This run: {agreed[0]}." if agreed else f"{sentence}. This run has made no figure yet."
 
 
-def _outcome(claim: Claim, rows: Mapping[str, Row], row: Row) -> str:
+def _outcome(claim: Claim, rows: Mapping[str, Row], row: Row) -> tuple[str, str]:
+    """Return the outcome, and how large a sample would decide if none has."""
     bar = _bar(claim, rows, row)
     if bar is None:
-        return NOT_MEASURED
-    (low, high), (least, most) = _ends(row), _ends(bar)
-    above, below = (high < least, low > most) if claim.less else (low > most, high < least)
-    return NOT_REACHED if below else claim.outcomes[0 if above else 1]
+        return NOT_MEASURED, ""
+    sign = -1 if claim.less else 1
+    low, high = sorted(sign * end for end in _ends(row))
+    least, most = sorted(sign * end for end in _ends(bar))
+    edge = most - claim.margin
+    if low > most:
+        return claim.outcomes[0], ""
+    if low >= edge:
+        return claim.outcomes[1], ""
+    if high < least - claim.margin:
+        return NOT_REACHED, ""
+    return NOT_DECIDED, _needed(claim, row, sign * edge)
+
+
+def _needed(claim: Claim, row: Row, edge: float) -> str:
+    """Return in words the sample whose interval would leave out ``edge``, were value and spread the same.
+
+    The interval is Student's of a few runs, on logarithms if `Claim.logs`, else one that shrinks like a normal one.
+    """
+    value, n, (low, high) = row["ours"], row["n"], _ends(row)
+    if not n or low == high or (claim.logs and min(value, edge, low) <= 0):
+        return ""
+    scale = math.log if claim.logs else float
+    gap = abs(scale(value) - scale(edge))
+    half = scale(value) - scale(low) if value > edge else scale(high) - scale(value)
+    if gap <= 0:
+        return ""
+    if claim.logs and n > 1:
+        spread = half * math.sqrt(n) / student(n - 1)
+        sample = next((m for m in range(n, 1000) if student(m - 1) * spread / math.sqrt(m) < gap), MOST_NEEDED + 1)
+    else:
+        sample = math.ceil(n * (half / gap) ** 2)
+    if sample > MOST_NEEDED:
+        return f"more than {MOST_NEEDED:,} {claim.sample} would decide"
+    digits = max(0, len(str(sample)) - 2)
+    return f"about {math.ceil(sample / 10**digits) * 10**digits:,} {claim.sample} would decide"
 
 
 def _bar(claim: Claim, rows: Mapping[str, Row], row: Row) -> Row | None:
     """Return the value that a measurement is compared with: the published one, or a figure of the same run."""
     if not isinstance(claim.bar, str):
         return {"ours": claim.bar, "low": None, "high": None}
-    same = rows[claim.bar]
-    return next((one for one in (same, *same["others"]) if one["label"] == row["label"] and one["from"]), None)
+    return _of_label(rows[claim.bar], row["label"])
+
+
+def _of_label(row: Row, label: str) -> Row | None:
+    return next((one for one in (row, *row["others"]) if one["label"] == label and one["from"]), None)
 
 
 def _ends(row: Row) -> tuple[float, float]:
@@ -191,12 +239,15 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _cell(claim: Claim, rows: Mapping[str, Row], row: Row, own: bool = False) -> str:
-    """Return a value with its interval, the measured value that it is compared with, its player and profile."""
+    """Return a value with its interval, the values that stand beside it, its player and profile."""
     text = number(row["ours"], row["unit"])
     text = text if row["low"] is None else f"{text} ({interval(row)})"
     bar = _bar(claim, rows, row) if isinstance(claim.bar, str) else None
     parts = [row["words"] if row["words"] != rows[claim.figure]["words"] else "", row["player"]]
     parts.append(f"{claim.bar_words} {number(bar['ours'], bar['unit'])}" if bar else "")
+    for words, name, label in claim.beside if row["words"] == rows[claim.figure]["words"] else ():
+        if not (own and label) and (other := _of_label(rows[name], label or row["label"])):
+            parts.append(f"{words} {number(other['ours'], other['unit'])}")
     parts.append(row["label"] if not own or row["label"] == OTHER_PARAMS else "")
     return "; ".join(filter(None, [text, *parts]))
 

@@ -1,5 +1,6 @@
 """Strength measurements write their figures, with small boards, short clocks and few games."""
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from bench.strength import amazons_engine, amazons_net, gomoku_engine, gomoku_zero, joseki, levels, search_depth
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_table
 from pipeline_src.players.packaged import ladders
 from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.record import GameRecord, write_records
@@ -233,6 +235,10 @@ def test_every_figure_is_measured_and_rejects_are_counted(tmp_path, monkeypatch,
     assert found["games"]["data"] == "random games"
     assert found["rejects"] == {"bad_text": 1}
     assert found["clashes_unresolved"]["value"] == 0
+    listed = read_table(tmp_path / "joseki_games.csv")
+    assert len(listed) == 16
+    digest = hashlib.sha256((folder / "bad.sgf").read_bytes()).hexdigest()
+    assert {"file": "bad.sgf", "sha256": digest} in listed
     assert [step["games"] for step in found["scaling"]] == [10, 20]
     assert found["recommend_top3"]["n"] == found["encodings"]["value"]  # each move is held out once
     assert "clashes_ours: 0" in capsys.readouterr().out
@@ -291,9 +297,12 @@ DEPTH_MATCHES = {
     "cnn_deepening": ("cnn", "deepening", 2),
     "hand_cnn_halves": ("cnn", "cnn_halves", 2),
     "hand_cnn_steps": ("cnn", "cnn_steps", 4),
+    "curve_cnn_depth3": ("cnn", "depth3", 2),
+    "curve_cnn_share20": ("cnn", "share20", 2),
 }
 FIGURES = {"unbeaten_vs_fixed", "wins_vs_fixed", "mean_margin", "time_outs", "score_vs_iterative_deepening"}
 PUBLISHED = {"cnn_unbeaten_vs_fixed", "cnn_score_vs_iterative_deepening"}
+CURVE = {"cnn_unbeaten_vs_depth3", "cnn_margin_vs_depth3"}
 HAND = {"unbeaten_vs_hand_table", "cnn_unbeaten_vs_hand_table"}
 
 
@@ -320,12 +329,17 @@ def play_depth(project, monkeypatch):  # noqa: F811 - the fixture
 def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, monkeypatch):
     part = play_depth("--only", "cnn_table", "--games", "2")
     assert set(part["matches"]) == {"cnn_table"}
+    missing = {"command": "make measure-search_depth ONLY=curve_cnn_share20"}
+    assert part["curve"]["cnn_share20"] == missing, "a missing point says what makes it"
     assert part["unbeaten_vs_fixed"]["n"] == 2
     whole = play_depth()
-    assert set(whole) - {"matches", "tables"} == FIGURES | PUBLISHED | HAND
+    assert set(whole) - {"matches", "tables", "curve"} == FIGURES | PUBLISHED | HAND | CURVE
+    assert set(whole["matches"]) == {name for name in DEPTH_MATCHES if not name.startswith("curve_")}
+    assert whole["curve"]["cnn_depth3"]["spent"]["value"] > 0
     assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
-    assert play_depth() == whole
+    assert play_depth("--only", "cnn_") == whole, "other matches are read from the journal"
+    assert play_depth("--only", "curve_cnn_depth3") == whole

@@ -118,7 +118,7 @@ def measured(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     (tmp_path / "docs/measured").mkdir(parents=True)
     measured = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 2000, "command": "make measure-search_depth"}
-    (tmp_path / "docs/measured/search_depth.json").write_text(json.dumps({"cnn_unbeaten_vs_hand_table": measured}))
+    (tmp_path / "docs/measured/search_depth.json").write_text(json.dumps({"cnn_unbeaten_vs_depth3": measured}))
     matches = {"matches": {"one_ply": ALL_WON, "a_new_one": MATCH}}
     (tmp_path / "docs/measured/amazons_engine.json").write_text(json.dumps(matches))
     return tmp_path
@@ -134,10 +134,8 @@ def test_the_summary_has_a_verdict_on_each_published_system(measured):
     text = filled(measured, "summary")
     rows = [line for line in text.splitlines() if line.startswith("| [")]
     assert len(rows) == sum(system.claim is not None for system in SYSTEMS.values()) == 5
-    depth = (
-        "| published net: unbeaten rate against three tables written by hand | - | 0.500 (0.400 to 0.600); measured |"
-    )
-    assert any(f"{depth} **not reached**: its table is not printed;" in row for row in rows)
+    depth = "| published net: unbeaten rate against always three plies | - | 0.500 (0.400 to 0.600); measured |"
+    assert any(f"{depth} **not reached**: " in row and row.endswith("; `make measure-search_depth` |") for row in rows)
     assert sum("**not measured**" in row for row in rows) == 4
     assert "old" not in text
     assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system | published |")
@@ -149,9 +147,9 @@ def test_the_summary_has_a_verdict_on_each_published_system(measured):
 def test_the_verdicts_are_a_line_for_each_published_system(measured):
     rows = [line for line in filled(measured, "verdicts").splitlines() if line.startswith("- [")]
     assert [row.partition("(docs/")[2][:12] for row in rows] == ["how-it-works"] * 5
-    (depth,) = (row for row in rows if "hand" in row)
+    (depth,) = (row for row in rows if "three plies" in row)
     assert "**not reached**. Published net: unbeaten rate" in depth
-    assert "0.500 (0.400 to 0.600); measured" in depth
+    assert depth.endswith("0.500 (0.400 to 0.600); measured; `make measure-search_depth`")
 
 
 def test_blocks_of_a_page_are_written_separately(measured):

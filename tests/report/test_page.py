@@ -11,7 +11,12 @@ from pipeline_src.report import page
 from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
 from pipeline_src.report.page import lines, verdicts
 from tests.report.charts.project import write
-from tests.web.conftest import PHONE, browser, fits, violations  # noqa: F401 - a fixture
+from tests.web.conftest import (
+    PHONE,
+    browser,  # noqa: F401 - a fixture
+    fits,
+    violations,
+)
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect", "use", "line"}
 
@@ -216,19 +221,22 @@ def test_every_claim_uses_registry_figures_and_shows_published_value():
 
 
 NETS = {"residual_turn_top1": (0.3, 0.28, 0.32)}
+DEPTH, GROWTH = "cnn_unbeaten_vs_depth3", "time_to_scratch_strength"
 
 
 @pytest.mark.parametrize(
     ("system", "values", "outcome"),
     [
-        ("search_depth", {"cnn_unbeaten_vs_hand_table": (0.8, 0.74, 0.85)}, "beaten"),
-        ("search_depth", {"cnn_unbeaten_vs_hand_table": (0.7, 0.65, 0.74)}, "reproduced"),
-        ("search_depth", {"cnn_unbeaten_vs_hand_table": (0.734, None, None)}, "reproduced"),
-        ("search_depth", {"cnn_unbeaten_vs_hand_table": (0.5, 0.4, 0.6)}, "not reached"),
-        ("growing_boards", {"time_to_scratch_strength": (0.5, 0.2, 0.9)}, "reproduced"),  # less compute is better
-        ("growing_boards", {"time_to_scratch_strength": (0.9, 0.7, 1.1)}, "not reached"),
+        ("search_depth", {DEPTH: (0.8, 0.74, 0.85)}, "reproduced"),  # which nothing beats: its opponent is not known
+        ("search_depth", {DEPTH: (0.73, 0.71, 0.74)}, "reproduced"),  # within the margin
+        ("search_depth", {DEPTH: (0.734, None, None)}, "reproduced"),
+        ("search_depth", {DEPTH: (0.7, 0.6, 0.8)}, "not decided"),
+        ("search_depth", {DEPTH: (0.5, 0.4, 0.6)}, "not reached"),
+        ("growing_boards", {GROWTH: (0.5, 0.2, 0.9)}, "reproduced"),  # less compute is better
+        ("growing_boards", {GROWTH: (0.9, 0.7, 1.1)}, "not decided"),
+        ("growing_boards", {GROWTH: (1.4, 1.1, 1.7)}, "not reached"),
         ("amazons_net", NETS | {"turn_top1": (0.2, 0.1, 0.25)}, "beaten"),  # the published nets are the bar
-        ("amazons_net", NETS | {"turn_top1": (0.3, 0.2, 0.4)}, "reproduced"),
+        ("amazons_net", NETS | {"turn_top1": (0.3, 0.2, 0.4)}, "not decided"),
         ("amazons_net", NETS | {"turn_top1": (0.5, 0.4, 0.6)}, "not reached"),
     ],
 )
@@ -237,9 +245,42 @@ def test_a_value_beyond_at_or_below_the_published_one(project, system, values, o
     verdict = told(project, system)
     assert verdict.outcome == outcome
     assert verdict.best.endswith("; overnight")
-    assert ("loses to those" in verdict.reason) == (outcome == "not reached" and system == "search_depth")
+    assert ("would decide" in verdict.reason) == (outcome == "not decided")
     if system == "amazons_net":
-        assert verdict.best == f"0.300 (0.280 to 0.320); published nets {values['turn_top1'][0]:.3f}; overnight"
+        bar = f"published nets with our changes {values['turn_top1'][0]:.3f}"
+        assert verdict.best == f"0.300 (0.280 to 0.320); {bar}; overnight"
+
+
+@pytest.mark.parametrize(
+    ("system", "values", "needed"),
+    [
+        # The value is as far from 0.704, the bar less its margin, as 10 * (0.104 / 0.046) ** 2 games reach.
+        ("search_depth", {DEPTH: (0.75, 0.646, 0.85)}, "about 52 games"),
+        # Logarithms of -0.84 with a deviation of 0.74: Student's interval of six reaches 0.78, of five 0.92.
+        ("growing_boards", {GROWTH: (0.433, 0.069, 2.72)}, "about 6 seeds a side"),
+    ],
+)
+def test_what_is_not_decided_says_how_large_a_sample_would_decide(project, system, values, needed):
+    measure(project, system, **values)
+    if system == "growing_boards":
+        rows = json.loads((project / "docs/measured/overnight.json").read_text())
+        rows[system][GROWTH]["n"] = 3
+        (project / "docs/measured/overnight.json").write_text(json.dumps(rows))
+    assert f"{needed} would decide" in told(project, system).reason
+
+
+def test_only_the_profile_that_is_like_the_publication_decides(project):
+    measure(project, "gomoku_zero", score_vs_alphabeta4=(0.96, 0.92, 0.98))
+    assert told(project, "gomoku_zero").outcome == "not measured"
+    measure(project, "gomoku_zero", "published_run", score_vs_alphabeta4=(0.6, 0.52, 0.7))
+    verdict = told(project, "gomoku_zero")
+    assert (verdict.best, verdict.outcome) == ("0.600 (0.520 to 0.700); published_run", "reproduced")
+    assert verdict.reason.startswith("with a smaller net")
+
+
+def test_models_of_one_run_have_no_interval(project):
+    measure(project, "gomoku_zero", best_of_five_won=(0.75, 0.3, 0.95))
+    assert figures(project)["gomoku_zero"]["best_of_five_won"]["low"] is None
 
 
 def test_without_a_measurement_nothing_is_claimed(project):
@@ -248,12 +289,12 @@ def test_without_a_measurement_nothing_is_claimed(project):
 
 
 def test_own_run_is_shown_with_best_measurement_of_larger_profile(project):
-    measure(project, "joseki", "laptop", clashes_unresolved=(0, None, None))
+    measure(project, "joseki", "laptop", clashes_ours=(0, None, None))
     (project / "artifacts/reports/joseki").mkdir(parents=True)
-    (project / "artifacts/reports/joseki/build.json").write_text(json.dumps({"clashes_unresolved": 44}))
+    (project / "artifacts/reports/joseki/build.json").write_text(json.dumps({"clashes_ours": 44}))
     verdict = told(project, "joseki")
     assert (verdict.run, verdict.best, verdict.outcome) == ("44; other params", "0; laptop", "beaten")
-    measure(project, "joseki", "paper", clashes_unresolved=(43, None, None))
+    measure(project, "joseki", "paper", clashes_ours=(43, None, None))
     verdict = told(project, "joseki")
     assert (verdict.best, verdict.outcome) == ("43; paper", "reproduced")
     (project / "artifacts/reports/joseki/build.json").unlink()
@@ -262,14 +303,20 @@ def test_own_run_is_shown_with_best_measurement_of_larger_profile(project):
 
 
 def test_a_run_without_the_deciding_figure_shows_another_by_name(project):
-    (project / "artifacts/reports/depth").mkdir(parents=True)
+    (project / "artifacts/reports/growing").mkdir(parents=True)
     score = {"value": 0.4, "low": 0.2, "high": 0.6, "n": 16}
-    (project / "artifacts/reports/depth/match.json").write_text(json.dumps({"cnn_table": {"score": score}}))
-    verdict = told(project, "search_depth")
-    assert verdict.run == (
-        "0.400 (0.200 to 0.600); published net: unbeaten rate against a fixed table of equal compute; other params"
-    )
+    (project / "artifacts/reports/growing/evaluate.json").write_text(json.dumps({"score_vs_mcts1000": score}))
+    verdict = told(project, "growing_boards")
+    assert verdict.run == "0.400 (0.200 to 0.600); largest board: score against MCTS, 1,000 playouts; other params"
     assert verdict.outcome == "not measured"
+
+
+def test_a_run_with_other_params_decides_nothing(project):
+    (project / "artifacts/reports/depth").mkdir(parents=True)
+    score = {"value": 0.8, "low": 0.75, "high": 0.85, "n": 200}
+    (project / "artifacts/reports/depth/match.json").write_text(json.dumps({"cnn_depth3": {"score": score}}))
+    verdict = told(project, "search_depth")
+    assert (verdict.run, verdict.outcome) == ("0.800 (0.750 to 0.850); other params", "not measured")
 
 
 def test_figures_of_our_own_net_show_no_published_value():

@@ -8,23 +8,27 @@ import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pipeline_src import streams
-from pipeline_src.arena.game import Fixture, play
+from pipeline_src.arena.game import SIDES, Fixture, play
 from pipeline_src.arena.journal import each_kept, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.games import amazons
+from pipeline_src.games.rules import to_play
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.amazons import amazons_engine
+from pipeline_src.players.amazons import amazons_engine, make_evaluator
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.record import GameRecord, write_records
+from pipeline_src.search.evaluator import evaluate
 from pipeline_src.systems.amazons_net.params import AmazonsArchive
 
 OUT = "artifacts/raw/amazons/archive.parquet"
 WORK = Path("work/amazons_archive")
+TURNS = 3  # Turns in a row at which a loser is behind when it resigns
 GROUP = 16  # Games in a row of one pairing
 FIRST_GID, FIRST_PLID = 100_001, 1_001
 
@@ -43,9 +47,26 @@ def play_games(params: AmazonsArchive, seed: int, tasks: list[tuple[int]]) -> li
         places = [number % GROUP for number in own]
         games = [board.begin(Fixture(*texts, openings[place], (*stream, place, 1))) for place in places]
         for number, played in zip(own, play(games), strict=True):
-            record = board.record(played, FIRST_GID + number)
+            record = resigned(board.record(played, FIRST_GID + number), board.start(), params.resign)
             found[number] = replace(record, first_plid=FIRST_PLID + first, second_plid=FIRST_PLID + second)
     return [found[number] for number in numbers]
+
+
+def resigned(record: GameRecord, start: Any, bound: float) -> GameRecord:
+    """Return the game up to where its loser resigns: at `TURNS` of its turns in a row it is ``bound`` squares behind.
+
+    Nobody resigns a game that it wins, so no result changes. A bound of 0 is none.
+    """
+    if not bound:
+        return record
+    state, evaluator, behind, loser = start, make_evaluator(), 0, 1 - SIDES.index(record.winner)
+    for ply, action in enumerate(record.actions):
+        if to_play(state) == loser:
+            behind = behind + 1 if evaluate(state, evaluator) < -bound else 0
+            if behind == TURNS:
+                return replace(record, actions=record.actions[:ply], resigned=True)
+        state = amazons.play(state, action)
+    return record
 
 
 def main() -> None:

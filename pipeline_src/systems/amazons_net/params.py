@@ -26,6 +26,9 @@ class AmazonsArchive(Params):
     cross_share: BelowOne
     """Fraction of games from the 'Cross' start position. The data sets leave them out by default, like those of the
     site."""
+    resign: NonNegative = 0.0
+    """Squares by which a loser sees itself behind at three of its turns in a row when it resigns, as people do; 0 plays
+    every game to its last square."""
 
 
 class AmazonsCrawlParams(GamesParams):

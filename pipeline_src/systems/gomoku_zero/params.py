@@ -99,7 +99,8 @@ class PlainParams(Params):
     batch_norm: bool = True
     """Batch normalization after each convolution; published for growing boards: false."""
     signed: bool = False
-    """Whether the input is a single plane: 1 on own stones, -1 on the other side's and 0 elsewhere."""
+    """Whether the input is a single plane: 1 on own stones, -1 on the other side's and 0 elsewhere. Published for
+    growing boards: -1 black, 1 white, which does not say who moves."""
     head: Literal["dense", "convolutional"] = "dense"
     """dense: fully connected layers for one board size; convolutional: layers that work for any board size."""
     policy_planes: Count = 4

@@ -47,13 +47,15 @@ SYSTEM = System(
         "brain_time_losses": Figure("late moves of the brain", "moves"),
     },
     claim=Claim(
-        "a net grown from smaller boards learns faster than one from scratch; no figure is printed",
+        "hidden layers carried over to a larger board; neither a figure nor a saving is printed",
         "time_to_scratch_strength",
         1.0,
-        "three seeds each; 1 is the compute of training from scratch",
+        "boards 6 and 9, three seeds; 1 is the compute of training from scratch",
         run="score_vs_mcts1000",
         less=True,
         outcomes=("reproduced", "not reached"),
+        logs=True,
+        sample="seeds a side",
     ),
     metrics=("score_vs_mcts1000",),
     params={

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.report.charts import SHARE, Chart, Metrics, Rows, chart, curves, heat, points, ranked, table
 from pipeline_src.report.figures import REGISTRY
@@ -17,6 +18,7 @@ PLAYERS = {
     "deepening": "deepening",
 }  # Players in the charts by move number
 CHOOSERS = ("cnn_", "ours_")  # Players that choose a depth; the other committed matches compare amounts of compute
+NETS = {"cnn": "published net", "ours": "our net"}
 ENOUGH = 0.2  # Least share of a player's games that reach a move for its mean to be shown
 
 
@@ -27,6 +29,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
     yield balance(folder, evaluated)
     yield confusion(folder)
     yield matches(folder)
+    yield curve(folder)
     yield by_move(folder, "depth", "depth-by-move", "Depth searched, by move", "plies searched, mean")
     yield by_move(folder, "used", "depth-clock", "Clock used, by move", "share of the clock used before the move, mean")
 
@@ -108,12 +111,9 @@ def matches(folder: Path) -> Chart | None:
     played = [name for name in last.keys() if name != "tables"]  # noqa: SIM118 - no dict
     found = {(name, "committed, many games"): committed.estimate("matches", name, "score") for name in chosen}
     found |= {(name, "last dvc repro"): last.estimate(name, "score") for name in played}
-    value = REGISTRY["search_depth"]["cnn_unbeaten_vs_hand_table"].published
-    found |= {
-        (name, "published"): {"value": value}
-        for name, _ in tuple(found)
-        if name.endswith("_table") and value is not None
-    }
+    value = REGISTRY["search_depth"]["cnn_unbeaten_vs_depth3"].published
+    if value is not None:
+        found |= {(name, "published"): {"value": value} for name, _ in tuple(found) if name == "cnn_depth3"}
     order = ("committed, many games", "last dvc repro", "published")
     rows = [
         {"name": _pairing(name), **score, "series": series}
@@ -126,11 +126,42 @@ def matches(folder: Path) -> Chart | None:
         "depth-matches",
         "Matches of the players that choose their depth",
         "Score of A in A v B, with 95 % intervals, in colour-swapped pairs. cnn is the published net, table the "
-        "published opponent, fitted to equal compute; published is the unbeaten rate of this net against a table "
-        "written by hand. The dashed line is equal strength.",
+        "opponent fitted to equal compute; published is the unbeaten rate of this net against a fixed number of plies. "
+        "The dashed line is equal strength.",
         f"{REPORTS}/match.json and {MEASURED}",
         "dvc repro depth_match and make measure-search_depth",
         ranked(rows, "score of A in A v B", order=order, scale=SHARE, level=0.5),
+    )
+
+
+def curve(folder: Path) -> Chart | None:
+    """Draw score and margin by the share of its clock that the opponent spends, with the printed ones as lines."""
+    found, rows = Metrics(folder / MEASURED), list[dict[str, Any]]()
+    for name in found.keys("curve"):
+        net, _, opponent = name.partition("_")
+        for panel, key in (("score", "score"), ("margin, squares", "margin")):
+            spent, estimate = found.estimate("curve", name, "spent"), found.estimate("curve", name, key)
+            if spent and estimate:
+                one = {"low": estimate.get("low"), "high": estimate.get("high"), "series": NETS[net], "panel": panel}
+                rows.append({"x": spent["value"], "y": estimate["value"], "opponent": _words(opponent), **one})
+    rows.sort(key=lambda row: (row["series"], row["x"]))
+    figures = REGISTRY["search_depth"]
+    for panel, figure in (("score", "cnn_unbeaten_vs_depth3"), ("margin, squares", "cnn_margin_vs_depth3")):
+        ends = (0.0, 1.0) if rows else ()
+        rows += [{"x": x, "y": figures[figure].published, "series": "printed", "panel": panel} for x in ends]
+    return chart(
+        "depth-curve",
+        "Score by what the opponent spends",
+        "Score and mean margin against fixed depths and tables, by the share of its clock that the opponent spends, "
+        "with 95 % intervals. The printed 73.4 % unbeaten and margin of 1.65 are lines.",
+        str(MEASURED),
+        "make measure-search_depth ONLY=curve_",
+        curves(
+            rows,
+            "share of its clock that the opponent spends",
+            "of the net",
+            order=("published net", "our net", "printed"),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from pipeline_src.learning.arrays import SplitShares
 from pipeline_src.learning.devices import Devices
 from pipeline_src.project.params import BelowOne, Count, Items, Named, NonNegative, Params, Positive, Whole
 
-CHOICES = ("depth", "model", "table", "lowest", "confidence", "shares")
+CHOICES = ("depth", "model", "table", "lowest", "confidence", "shares", "plus", "stop", "near")
 """Options of ``alphabeta`` that choose its depth, which each player of a match has for itself."""
 
 

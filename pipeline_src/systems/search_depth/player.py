@@ -8,7 +8,7 @@ it has found. Without a chooser the player is the yardstick: iterative deepening
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, log, sqrt
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from pipeline_src.search.limits import (
     Clock,
     Limit,
     Searcher,
+    SearchResult,
     expected_plies,
     movetime_ms,
 )
@@ -264,6 +265,9 @@ def read_table(text: str, lowest: int) -> TableDepth:
 PUBLISHED_CLOCK_MS = 900_000.0
 RESERVE = 4  # On a clock of nodes no depth is chosen, and one ply searched, where that might take a share of this
 MOST_NODES = 2.0**62  # Limit of a search on a clock of more nodes than a kernel's int64 holds
+StopRule = Literal["", "early", "close"]
+STRETCH = 2  # How many times its share a move may take by the rule CLOSE
+GROWTH = 1.5, 3.0, 8.0  # Nodes of an iteration to those of the one before: least, before two are known, and most
 
 
 class DepthMove(NamedTuple):
@@ -288,10 +292,12 @@ class DepthPlayer(SearchPlayer):
         clock_ms: float = PUBLISHED_CLOCK_MS,
         nodes_per_ms: float = 0.0,
         game_plies: int = GAME_PLIES,
+        stop_rule: StopRule = "",
+        near: float = 0.0,
     ) -> None:
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
-        self.game_plies = game_plies
+        self.game_plies, self.stop_rule, self.near = game_plies, stop_rule, near
 
     def needs(self, start: AmazonsState) -> list[Need]:
         """See `Player.needs`."""
@@ -310,11 +316,32 @@ class DepthPlayer(SearchPlayer):
         if turns.size == 1:
             return Thought(int(turns[0]))
         choice, limit = self._plan(position, turns.size, seed)
-        found = self.searcher.search(state, limit, seed)
+        found = self._stopped(state, limit, seed) if self.stop_rule else self.searcher.search(state, limit, seed)
         depth, choosing = choice or (0, 0)
         used = self._used(position.clock)
         move = DepthMove(len(position.actions), side_to_play(state), used, depth, found.depth, found.nodes, choosing)
         return Thought(found.action, found, found.nodes + choosing, move)
+
+    def _stopped(self, state: AmazonsState, limit: Limit, seed: int) -> SearchResult:
+        """Search until a rule of Baier and Winands (2016), here between the iterations of a deepening, ends it.
+
+        EARLY begins no iteration that is not expected to end within the move's share; CLOSE gives the share `STRETCH`
+        times where the best two turns are ``near`` each other.
+        """
+        close, most_nodes, before, last = self.stop_rule == "close", limit.nodes or 0, 0, 0
+
+        def look(found: SearchResult) -> None:
+            nonlocal before, last
+            least, unknown, most = GROWTH
+            step = found.nodes - before
+            growth = min(max(step / last, least), most) if last else unknown
+            before, last = found.nodes, step
+            near = len(found.lines) < 2 or found.lines[0].value - found.lines[1].value <= self.near
+            share = most_nodes / STRETCH if close and not near else most_nodes
+            if found.nodes + growth * step > share:
+                self.searcher.stop()
+
+        return self.searcher.search(state, replace(limit, lines=1 + close), seed, look)
 
     def _used(self, clock: Clock | None) -> float:
         """Share of the side's clock that is gone."""
@@ -345,7 +372,7 @@ class DepthPlayer(SearchPlayer):
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
         if depth is None:
-            most = min(most, share)
+            most = min(most, share * (STRETCH if self.stop_rule == "close" else 1))
         if self.nodes_per_ms:
             return Limit(depth=depth, nodes=max(1, int(min(most * self.nodes_per_ms, MOST_NODES))))
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
@@ -360,12 +387,12 @@ class NetDepth(Chooser):
 
         self.model = load_depth_model(options.model, confidence=options.confidence, shares=options.shares)
         self.squares = SquareSearch(make_evaluator(), options.simulations, options.plies)
-        self.forward_nodes = options.forward_nodes
+        self.forward_nodes, self.plus = options.forward_nodes, options.plus
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
         """See `Chooser`."""
         layers, nodes = self.squares.search(state, seed)
-        return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)
+        return Choice(self.model.choose(layers, used, state, legal) + self.plus, nodes + self.forward_nodes)
 
     def needs(self, state: AmazonsState) -> list[Need]:
         """See `Chooser`."""
@@ -408,13 +435,23 @@ class DepthOptions(EngineOptions):
     """For a net of classes: choose the first depth that suffices with this probability."""
     shares: Positive = 1.0
     """For a net of costs: number of equal shares of the clock that one search may take."""
+    plus: Whole = 0
+    """For a net: plies by which every search is deeper than it says."""
+    stop: StopRule = ""
+    """For iterative deepening on a clock of nodes: early ends it before an iteration that is not expected to end, close
+    also gives a move twice its share where the best two turns are near."""
+    near: NonNegative = 0.5
+    """For stop=close: difference in squares up to which the best two turns are near."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        of_depth = {"model": "cnn", "confidence": "cnn", "shares": "cnn", "table": "table", "lowest": "table"}
+        of_depth = {"model": "cnn", "confidence": "cnn", "shares": "cnn", "plus": "cnn"}
+        of_depth |= {"table": "table", "lowest": "table", "stop": "", "near": ""}
         for name, wanted in of_depth.items():
             if name in self.model_fields_set and self.depth != wanted:
-                raise ValueError(f"{name} is for depth={wanted} only")
+                raise ValueError(f"{name} is for {f'depth={wanted}' if wanted else 'iterative deepening'} only")
+        if self.stop and not self.nodes_per_ms:
+            raise ValueError(f"stop={self.stop} needs a clock of nodes, nodes_per_ms=N")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
         if self.depth not in ("", "cnn", "table", *map(str, range(1, 97))):
@@ -433,4 +470,4 @@ class DepthOptions(EngineOptions):
 def depth_player(options: DepthOptions) -> DepthPlayer:
     """The player ``alphabeta`` that chooses its depth. Raises ZugwerkError: no such model, or a table that is none."""
     engine, clock, per_ms = options.engine(), options.clock, options.nodes_per_ms
-    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.game_plies)
+    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.game_plies, options.stop, options.near)

@@ -59,6 +59,24 @@ def test_after_a_kill_the_archive_equals_that_of_one_run(project, monkeypatch):
         assert len({(game.first_name, game.second_name, game.variant) for game in group}) == 1
 
 
+def test_a_loser_that_is_behind_resigns_and_no_result_changes(project):
+    small = ARCHIVE["amazons_archive"] | {"games": 8}
+    project(ARCHIVE | {"amazons_archive": small})
+    archive.main()
+    whole = read_records(archive.OUT)
+    project(ARCHIVE | {"amazons_archive": small | {"resign": 3.0}})
+    archive.main()
+    resigned = read_records(archive.OUT)
+    assert [game.winner for game in resigned] == [game.winner for game in whole]
+    assert all(b.actions == a.actions[: len(b.actions)] for a, b in zip(whole, resigned, strict=True))
+    assert {game.resigned for game in whole} == {False}
+    cut = [(a, b) for a, b in zip(whole, resigned, strict=True) if b.resigned]
+    assert cut
+    for game, shorter in cut:
+        assert len(shorter.actions) < len(game.actions)
+        write_record(shorter)  # an error, if the winner were to move
+
+
 def crawl():
     """Forty games over three shards: whole ones, and some that are not usable."""
     games = []

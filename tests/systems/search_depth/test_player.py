@@ -10,7 +10,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.search.limits import Clock, SearchResult
+from pipeline_src.search.limits import Clock, Limit, Line, SearchResult
 from pipeline_src.systems.search_depth.net import (
     SEARCHES,
     DepthModel,
@@ -192,6 +192,58 @@ def asked(thought):
 
 def player(chooses, **options):
     return DepthPlayer(recorder(), chooses, **{"clock_ms": 1000.0, "nodes_per_ms": 1000.0} | options)
+
+
+ITERATIONS = (10, 40, 160, 640, 2560, 10_240)  # Nodes, each four times as many as the one before
+
+
+@pytest.mark.parametrize(
+    ("rule", "gap", "depth", "spent"),
+    [
+        ("", 0.0, 5, 1000),  # whose fifth iteration is cut off
+        ("early", 0.0, 4, 850),
+        ("close", 0.5, 4, 850),  # the best two turns are not near
+        ("close", 0.1, 4, 850),  # near, but twice the share is not enough for 2,560 more
+    ],
+)
+def test_a_stop_rule_begins_no_iteration_that_cannot_end(rule, gap, depth, spent):
+    found, limits = deepen(rule, gap, share=1000)
+    assert found.nodes == spent
+    assert found.depth == depth
+    assert limits[0].lines == 1 + (rule == "close")
+
+
+def test_close_turns_get_twice_the_share():
+    assert deepen("early", 0.1, share=600)[0].nodes == 210
+    assert deepen("close", 0.5, share=600)[0].nodes == 210
+    assert deepen("close", 0.1, share=600)[0].nodes == 850
+
+
+def deepen(rule, gap, share):
+    """Search a position with ``share`` nodes, where the best two turns are ``gap`` squares from each other."""
+    limits, stopped = [], []
+
+    def search(_state, limit, _seed=0, on_info=lambda _found: None):
+        limits.append(limit)
+        lines = (Line((1,), 2.0, 1), Line((2,), 2.0 - gap, 1)) if limit.lines > 1 else ()
+        nodes, depth = 0, 0
+        while not stopped and nodes < limit.nodes:
+            nodes, depth = min(nodes + ITERATIONS[depth], limit.nodes), depth + 1
+            found = SearchResult(1, 2.0, depth, nodes, (1,), 0.0, lines)
+            on_info(found)
+        return found
+
+    one = DepthPlayer(searcher(search, stop=lambda: stopped.append(True)), None, 1e6, 1.0, stop_rule=rule, near=0.2)
+    stretch = 2 if rule == "close" else 1
+    one.limit_of = lambda *_: Limit(nodes=share * stretch)
+    (thought,) = one.consider([position(left=1e6)])
+    return thought.found, limits
+
+
+@pytest.mark.parametrize("options", ["stop=early,depth=4,nodes_per_ms=3", "plus=1,nodes_per_ms=3"])
+def test_options_of_a_deepening_or_of_a_net_alone_are_refused_elsewhere(options):
+    with pytest.raises(ZugwerkError, match=r"stop|plus"):
+        make_player("amazons", f"alphabeta:clock=100,{options}")
 
 
 @given(
