@@ -227,7 +227,7 @@ def read_net(path: Path) -> PeerNet:
         ZugwerkError: the file is missing, or has other arrays.
     """
     try:
-        with np.load(path) as arrays:
+        with np.load(path, allow_pickle=False) as arrays:
             return PeerNet(dict(arrays))
     except (OSError, ValueError, KeyError) as error:
         raise ZugwerkError(f"{path}: no net of AlphaZero_Gomoku or alphazero-board-games as .npz: {error}") from None

@@ -182,7 +182,7 @@ def lines_tree(seed: int, sizes: Sequence[int], small: int, large: int, parallel
 def train_lines(folder: Path, tree: dict[str, Any]) -> dict[int, float]:
     """Train the boards that are missing; return the core seconds of each by its size.
 
-    They are those of the process that finished it, so a board that was killed should be trained anew.
+    They are those of the process that finished it, so a board that was killed should be trained again from its start.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "params.yaml").write_text(yaml12.dump(tree), encoding="utf-8")

@@ -37,7 +37,7 @@ class GameError(ZugwerkError):
 
 
 class Checked(NamedTuple):
-    """What the random games on a board were like."""
+    """The random games on a board."""
 
     board: tuple[int, int]  # Height and width
     plies: list[int]  # Of each game

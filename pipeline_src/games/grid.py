@@ -1,4 +1,4 @@
-"""What a game in one file need not define: text of positions and moves, drawing, and facts for learning.
+"""Defaults of a game in one file: text of positions and moves, drawing, and facts for learning.
 
 The defaults fit pieces on the cells of a board. The text of a move is its cell, ``d4``, two cells, ``d2-d3``, or
 ``pass``, as `kernels.squares` says, and is read as the numbers y * W + x, from * H * W + to, and H * W: a game that

@@ -67,7 +67,7 @@ def raw() -> None:
 
 
 class Engine(NamedTuple):
-    """What a host may call on one board."""
+    """Kernels that a host may call on one board."""
 
     calls: dict[str, Need]
     """By the names of the entries. Arrays among the arguments are copied to the module's memory as they are; numbers
@@ -76,7 +76,7 @@ class Engine(NamedTuple):
 
 
 class Board(NamedTuple):
-    """What the memory of a module holds for one board."""
+    """Contents of a module's memory for one board."""
 
     files: dict[str, bytes]  # what it holds at first, without zeros; "" is of this board alone, others have digests
     layout: dict[str, Any]

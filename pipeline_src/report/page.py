@@ -163,7 +163,7 @@ def verdicts(found: Mapping[str, Mapping[str, Row]], profile: str | None = None)
                 number(bar["ours"], row["unit"]) if bar else "-",
                 _judged(deciding) if deciding else "-",
                 "best measurement" if best else "this run",
-                deciding["command"] if deciding and deciding["command"] else "",
+                (deciding or row)["command"] or row["command"] or "",
             )
         )
     return told
@@ -239,7 +239,7 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _cell(claim: Claim, rows: Mapping[str, Row], row: Row, own: bool = False) -> str:
-    """Return a value with its interval, the values that stand beside it, its player and profile."""
+    """Return a value with its interval, the values next to it, its player and profile."""
     text = number(row["ours"], row["unit"])
     text = text if row["low"] is None else f"{text} ({interval(row)})"
     bar = _bar(claim, rows, row) if isinstance(claim.bar, str) else None

@@ -1,4 +1,4 @@
-"""Games in one file: the packaged ones beside slow rules, files of one's own, and what such a file may leave out."""
+"""Games in one file: the packaged ones against slow rules, files of one's own, and what such a file may leave out."""
 
 import random
 import subprocess
@@ -79,7 +79,7 @@ def test_squares_of_an_action(name, moves, squares):
     assert found[-1:] == squares
 
 
-def test_a_pass_names_no_cell_and_a_margin_is_of_the_side_to_move():
+def test_a_pass_has_no_cell_and_margins_are_the_movers():
     rules = load_game("othello")
     state = rules.initial_state()
     assert tuple(kernels.squares(state, 64)) == (-1, -1)
@@ -89,7 +89,7 @@ def test_a_pass_names_no_cell_and_a_margin_is_of_the_side_to_move():
     assert (rules.margin(state), rules.margin(after)) == (0, (1 - 4) / 64)
 
 
-def test_first_of_two_stones_wins_for_the_side_that_is_still_to_move():
+def test_first_of_two_stones_can_win():
     rules = load_game("connect6")
     state = rules.initial_state()
     for move in ["a1", "a15", "c15", "b1", "c1", "e15", "g15", "d1", "e1", "i15", "k15", "f1"]:
@@ -146,7 +146,7 @@ print(ready([Need(kernels.outcome, (state,)), Need(kernels.max_actions, (state,)
 ROOM = "return int(state.board.shape[1])"
 
 
-def test_kernels_of_a_file_are_kept_until_its_code_is_edited(tmp_path, monkeypatch):
+def test_kernels_of_a_file_are_kept_until_an_edit(tmp_path, monkeypatch):
     monkeypatch.setenv("ZUGWERK_CACHE", str(tmp_path / "cache"))
 
     def compiled(*edits):
@@ -191,7 +191,7 @@ def test_file_that_is_no_game_is_refused_by_name(tmp_path, old, new, said):
 @pytest.mark.parametrize(
     ("text", "said"), [("chess", "no game called 'chess'.*connect_four"), ("none/of.py", "none/of.py: No such file")]
 )
-def test_what_is_neither_name_nor_file_is_refused(text, said):
+def test_a_text_that_names_no_game_is_refused(text, said):
     with pytest.raises(ZugwerkError, match=said):
         load_game(text)
 

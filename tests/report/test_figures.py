@@ -352,7 +352,7 @@ PARENTS = {"rejects_by_reason", "winner_by", "sources", "by_variant", "skipped",
 """Keys whose own keys are words of the data, not names of metrics."""
 ESTIMATED = ("score", "fraction", "F1", "Elo", "squared error", "squares left")
 """How the units of figures begin that are estimates."""
-SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"}
+SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed", "cnn_unbeaten_vs_depth3"}
 """Figures given as fractions, whose metric is a score: without draws both are the same."""
 
 

@@ -260,7 +260,7 @@ def test_a_value_beyond_at_or_below_the_published_one(project, system, values, o
         ("growing_boards", {GROWTH: (0.433, 0.069, 2.72)}, "about 6 seeds a side"),
     ],
 )
-def test_what_is_not_decided_says_how_large_a_sample_would_decide(project, system, values, needed):
+def test_an_undecided_verdict_names_the_sample_that_decides(project, system, values, needed):
     measure(project, system, **values)
     if system == "growing_boards":
         rows = json.loads((project / "docs/measured/overnight.json").read_text())

@@ -1,4 +1,4 @@
-"""What the exported page is told, its one file, and the command."""
+"""Tables of the exported page, its one file, and the command."""
 
 import base64
 import re
@@ -51,7 +51,7 @@ def test_levels_are_those_of_the_table_with_their_numbers(told):
                 build_player(game, text)
 
 
-def test_one_file_has_modules_after_what_they_import_and_asks_for_no_other_file(tmp_path):
+def test_one_file_has_all_modules_in_order(tmp_path):
     shutil.copytree(STATIC, tmp_path / "page")
     for name in ("vega.js", "tables.json"):
         (tmp_path / "page" / name).write_text("")

@@ -36,7 +36,7 @@ def server(site):
         one.shutdown()
 
 
-def test_a_game_of_gomoku_is_played_survives_a_reload_and_is_analysed(open_page):
+def test_a_game_of_gomoku_survives_reload_and_analysis(open_page):
     page = open_page("", PHONE)
     set_up(page, "level:2", game="gomoku", size=9, variant="freestyle")
     page.touch("e5")
@@ -91,7 +91,7 @@ def test_the_search_of_the_amazons_thinks_and_moves_at_once(open_page):
     page.see("Hint: ")
 
 
-def test_a_position_is_set_up_varied_and_kept_in_the_address(open_page):
+def test_a_set_up_position_stays_in_the_address(open_page):
     page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle&moves=h8,i9,j10&ply=3")
     page.locator(".candidates li").nth(2).wait_for()
     page.touch("g7")
@@ -107,7 +107,7 @@ def test_a_position_is_set_up_varied_and_kept_in_the_address(open_page):
     page.see("is no position of gomoku on a square board")
 
 
-def test_without_a_connection_the_page_goes_on(open_page):
+def test_the_page_works_offline(open_page):
     page = open_page("#/play")
     page.evaluate("navigator.serviceWorker.ready.then(() => null)")
     page.reload()
@@ -150,7 +150,7 @@ DYING = (
     ("script", "said"),
     [("delete globalThis.WebAssembly", "no WebAssembly with SIMD"), (DYING, "The engine's worker died")],
 )
-def test_what_is_missing_is_said_in_a_sentence(open_page, script, said):
+def test_missing_parts_are_named(open_page, script, said):
     page = open_page("#/nets")
     page.see("The page nets needs the server: zugwerk web.")
     page.expected = ["could not"]

@@ -241,7 +241,7 @@ def deepen(rule, gap, share):
 
 
 @pytest.mark.parametrize("options", ["stop=early,depth=4,nodes_per_ms=3", "plus=1,nodes_per_ms=3"])
-def test_options_of_a_deepening_or_of_a_net_alone_are_refused_elsewhere(options):
+def test_options_of_other_players_are_refused(options):
     with pytest.raises(ZugwerkError, match=r"stop|plus"):
         make_player("amazons", f"alphabeta:clock=100,{options}")
 
