@@ -153,4 +153,4 @@ def _of_file(path: Path) -> ModuleType:
 
 
 _DIGESTED = ("numba", "numpy", "pipeline_src")
-"""Packages that a file may import while its kernels are kept: their keys have numba's version and the digests of our code."""
+"""Packages that a file may import while its kernels are kept: keys have numba's version and digests of our code."""

@@ -1,6 +1,6 @@
 """Hex: the first side connects top and bottom with its stones, the second left and right; there are no draws, no swap.
 
-A cell's neighbours are those left and right of it, above and below it, and on the diagonal from top right to bottom left.
+A cell's neighbours are left and right of it, above and below it, and on the diagonal from top right to bottom left.
 """
 
 from typing import NamedTuple
