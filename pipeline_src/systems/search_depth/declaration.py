@@ -79,7 +79,8 @@ SYSTEM = System(
         "unbeaten in 73.4 % of 2,000 games against a fixed number of layers; mean margin 1.65, none lost on time",
         "cnn_unbeaten_vs_depth3",
         0.734,
-        "against always three plies; at equal compute it is level; the printed number of layers is not known",
+        "against always three plies; at equal compute ahead of four, level with a fitted table; the printed number of"
+        " layers is not known",
         outcomes=("reproduced", "reproduced"),
         margin=0.03,
         beside=(("margin", "cnn_margin_vs_depth3", ""),),
