@@ -202,7 +202,7 @@ def test_a_package_of_the_engine_offers_names_that_are_there(room):
 
 
 START = re.compile(r"^(zugwerk|dvc|python -m|make|prefect)\s")
-DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "config", "commit", "checkout", "dag"}
+DVC = set("artifacts repro exp metrics params plots push pull remote config commit checkout dag".split())
 DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
