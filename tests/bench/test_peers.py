@@ -60,7 +60,7 @@ def test_net_and_search_find_what_their_own_code_finds(name, side, variant, ston
         assert (root.visits[k], root.q[k]) == (visits, pytest.approx(q, abs=1e-5))
 
 
-def random_net(side: int) -> PeerNet:
+def random_net(side):
     """A net in the form of AlphaZero_Gomoku."""
     rng, cells = np.random.default_rng(1), side * side
     shapes = [(8, 4, 3, 3), (8, 8, 3, 3), (8, 8, 3, 3), (4, 8, 1, 1), (4 * cells, cells)]

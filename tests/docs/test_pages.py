@@ -202,8 +202,8 @@ def test_a_package_of_the_engine_offers_names_that_are_there(room):
 
 
 START = re.compile(r"^(zugwerk|dvc|python -m|make|prefect)\s")
-DVC = set("artifacts repro exp metrics params plots push pull remote config commit checkout dag".split())
-DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
+DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "config", "commit", "checkout", "dag"}
+DVC |= {"add", "artifacts", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
 OF_THE_EXAMPLE = {"connect_four"}
