@@ -437,6 +437,19 @@ def _spent(point: dict[str, Any]) -> float:
     return max((one["clock_used"][1] for one in point.values() if "score" in one), default=1.0)
 
 
+def _peers(folder: Path) -> list[str]:
+    """Return a row for each match of docs/measured/peers.json."""
+    rows = []
+    for one in system_measurements(folder, "peers").values():
+        standing = ", ".join(str(one[key]) for key in ("wins", "draws", "losses"))
+        ours, theirs = (one["sides"][side]["mean_ms"] for side in ("a", "b"))
+        rows.append(
+            [code(one["a"]), one["board"], one["b"], standing, _estimate(one["score"]), f"{ours:.3g}, {theirs:.3g}"]
+        )
+    head = ["ours", "board", "theirs", "won, drawn, lost", "score (95 % CI)", "CPU ms a move: ours, theirs"]
+    return table(head, rows)
+
+
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
     "curve": ("score by the share of its clock that the opponent spends", _curve),
@@ -454,6 +467,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "graph": lambda _found, folder, _words: _graph(folder),
     "phases": lambda _found, folder, _words: _phases(folder),
     "departures": lambda _found, folder, _words: _departures(folder),
+    "peers": lambda _found, folder, _words: _peers(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }

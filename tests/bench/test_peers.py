@@ -3,16 +3,18 @@
 from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bench.peers import PeerSearch, read_net
+from bench.peers import PeerNet, PeerSearch, read_net, serve
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 
 PEERS = Path(__file__).parents[3] / "shared" / "data" / "peers"
-pytestmark = pytest.mark.skipif(not PEERS.is_dir(), reason="the nets of other repositories are not here")
 FIVE = [(3, 3), (4, 4), (3, 4), (4, 3), (2, 5)]
 
 
+@pytest.mark.skipif(not PEERS.is_dir(), reason="the nets of other repositories are not here")
 @pytest.mark.parametrize(
     ("name", "side", "variant", "stones", "policy", "value", "found"),
     [
@@ -56,3 +58,34 @@ def test_net_and_search_find_what_their_own_code_finds(name, side, variant, ston
     for cell, (visits, q) in found.items():
         k = root.actions.tolist().index(cell)
         assert (root.visits[k], root.q[k]) == (visits, pytest.approx(q, abs=1e-5))
+
+
+def random_net(side):
+    """A net in the form of AlphaZero_Gomoku."""
+    rng, cells = np.random.default_rng(1), side * side
+    shapes = [(8, 4, 3, 3), (8, 8, 3, 3), (8, 8, 3, 3), (4, 8, 1, 1), (4 * cells, cells)]
+    shapes += [(2, 8, 1, 1), (2 * cells, 8), (8, 1)]
+    arrays = {}
+    for k, shape in enumerate(shapes):
+        arrays[f"w{2 * k:02}"] = rng.normal(0, 0.2, shape).astype(np.float32)
+        arrays[f"w{2 * k + 1:02}"] = np.zeros(shape[0 if len(shape) == 4 else 1], np.float32)
+    return PeerNet(arrays)
+
+
+def test_a_manager_gets_a_legal_move_and_other_boards_are_refused(capsys, monkeypatch):
+    lines = ["START 7", "START 6", "INFO rule 0", "INFO rule 1", "BOARD", "2,2,1", "3,3,2", "DONE", "END"]
+    monkeypatch.setattr("sys.stdin", iter(f"{line}\n" for line in lines))
+    serve(PeerSearch(random_net(6)), 12)
+    refused, ok, rule, move = capsys.readouterr().out.splitlines()
+    assert (refused[:5], ok, rule[:5]) == ("ERROR", "OK", "ERROR")
+    x, y = map(int, move.split(","))
+    assert (x, y) not in ((2, 2), (3, 3))
+    assert 0 <= min(x, y) <= max(x, y) < 6
+
+
+def test_a_file_without_a_net_is_named(tmp_path):
+    path = tmp_path / "other.npz"
+    for make in (lambda: None, lambda: np.savez(path, other=np.zeros(3)), lambda: path.write_text("no")):
+        make()
+        with pytest.raises(ZugwerkError, match=r"other\.npz: no net of"):
+            read_net(path)

@@ -203,7 +203,7 @@ def test_a_package_of_the_engine_offers_names_that_are_there(room):
 
 START = re.compile(r"^(zugwerk|dvc|python -m|make|prefect)\s")
 DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "config", "commit", "checkout", "dag"}
-DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
+DVC |= {"add", "artifacts", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
 
