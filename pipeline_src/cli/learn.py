@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-EXAMPLE = "Example: zugwerk learn connect_four --minutes 10, then zugwerk play connect_four --against connect_four/net"
+EXAMPLE = "Example: zugwerk learn connect_four --minutes 10"
 
 
 def learn(

@@ -72,7 +72,7 @@ def random_net(side):
     return PeerNet(arrays)
 
 
-def test_a_manager_gets_a_legal_move_and_other_boards_are_refused(capsys, monkeypatch):
+def test_a_manager_gets_legal_moves_on_its_board(capsys, monkeypatch):
     lines = ["START 7", "START 6", "INFO rule 0", "INFO rule 1", "BOARD", "2,2,1", "3,3,2", "DONE", "END"]
     monkeypatch.setattr("sys.stdin", iter(f"{line}\n" for line in lines))
     serve(PeerSearch(random_net(6)), 12)

@@ -38,8 +38,9 @@ def test_packaged_nets_play_outside_a_project(tmp_path, monkeypatch):
     found = json.loads(done.stdout)
     assert amazons.is_legal(amazons.initial_state(), amazons.parse_move(found["move"]))
     assert 0 < found["win_rate"] < 1
-    small = refusal("amazons", "move", "--fen", amazons.to_fen(amazons.initial_state(6)))
-    assert "no net for 6x6 standard comes with the package" in small
+    small = amazons.initial_state(6)
+    found = json.loads(invoke("amazons", "move", "--json", "--fen", amazons.to_fen(small)).stdout)
+    assert amazons.is_legal(small, amazons.parse_move(found["move"], 6, 6))
     assert "no dvc.yaml here; run this in a checkout: `zugwerk new FOLDER` writes one" in refusal("profile", "smoke")
 
 
@@ -271,7 +272,7 @@ def test_missing_package_is_named_with_its_install_command():
         "from pipeline_src.errors import run_main\n"
         "from pipeline_src.cli.project import export\n"
         "from pathlib import Path\n"
-        "run_main(lambda: export(Path('a.pt'), None, False, None, None))"
+        "run_main(lambda: export(Path('a.pt'), None, False, None, None, None, False))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1

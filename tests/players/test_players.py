@@ -118,7 +118,7 @@ def test_unreadable_text_is_named(game, text, complaint):
 
 
 def test_a_game_without_players():
-    with pytest.raises(ZugwerkError, match="for chess"):
+    with pytest.raises(ZugwerkError, match="no game called 'chess'"):
         make_player("chess", "random")
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -347,6 +348,8 @@ def test_binary_request_is_refused_and_later_one_ignored(client, short_game):
 
 def test_page_closed_at_once_is_no_error():
     class Closed:
+        app = SimpleNamespace(state=SimpleNamespace(engines=None))
+
         async def send_text(self, _):
             raise WebSocketDisconnect
 

@@ -73,7 +73,8 @@ def test_level_plays_and_its_value_has_players_unit(client):
         move(wire, "e5")
         thought = until(wire, "thought", lambda one: one["stage"] == "done")["thought"]
         assert (thought["unit"], thought["nodes"] > 0) == ("points", True)
-        assert thought["win_rate"] == pytest.approx(1 / (1 + math.exp(-thought["value"] / 400)))
+        here = 1 / (1 + math.exp(-thought["value"] / 400))
+        assert thought["win_rate"] == pytest.approx(here, abs=0.1), "the mean of the last two depths"
         assert len(until(wire, "game")["board"]["moves"]) == 2
 
 
