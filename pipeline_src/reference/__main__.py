@@ -399,8 +399,8 @@ TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
     "verdicts": lambda found, _folder, _words: _verdicts(found),
-    "peers": lambda _found, folder, _words: _peers(folder),
     "figures": lambda found, _folder, words: _figures(found, words),
+    "peers": lambda _found, folder, _words: _peers(folder),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
