@@ -400,10 +400,10 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
     "verdicts": lambda found, _folder, _words: _verdicts(found),
     "figures": lambda found, _folder, words: _figures(found, words),
-    "peers": lambda _found, folder, _words: _peers(folder),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
+    "peers": lambda _found, folder, _words: _peers(folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }
 
