@@ -333,19 +333,6 @@ def _reliability(measured: dict[str, Any]) -> list[str]:
     return table(["measurement", "value", "measured by"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
 
 
-def _peers(folder: Path) -> list[str]:
-    """Return a row for each match of docs/measured/peers.json."""
-    rows = []
-    for one in system_measurements(folder, "peers").values():
-        standing = ", ".join(str(one[key]) for key in ("wins", "draws", "losses"))
-        ours, theirs = (one["sides"][side]["mean_ms"] for side in ("a", "b"))
-        rows.append(
-            [code(one["a"]), one["board"], one["b"], standing, _estimate(one["score"]), f"{ours:.3g}, {theirs:.3g}"]
-        )
-    head = ["ours", "board", "theirs", "won, drawn, lost", "score (95 % CI)", "CPU ms a move: ours, theirs"]
-    return table(head, rows)
-
-
 def match_table(system: str, folder: Path = Path()) -> list[str]:
     """Return a row for each match of docs/measured/<system>.json; empty if it has none.
 
@@ -388,6 +375,19 @@ def _elo(match: dict[str, Any]) -> str:
     return "-" if high is None else f"below {high:+.0f}"
 
 
+def _peers(folder: Path) -> list[str]:
+    """Return a row for each match of docs/measured/peers.json."""
+    rows = []
+    for one in system_measurements(folder, "peers").values():
+        standing = ", ".join(str(one[key]) for key in ("wins", "draws", "losses"))
+        ours, theirs = (one["sides"][side]["mean_ms"] for side in ("a", "b"))
+        rows.append(
+            [code(one["a"]), one["board"], one["b"], standing, _estimate(one["score"]), f"{ours:.3g}, {theirs:.3g}"]
+        )
+    head = ["ours", "board", "theirs", "won, drawn, lost", "score (95 % CI)", "CPU ms a move: ours, theirs"]
+    return table(head, rows)
+
+
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
     "pruned": ("the recommender on held-out games", _recommender),
@@ -402,8 +402,8 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "departures": lambda _found, folder, _words: _departures(folder),
-    "results": lambda found, folder, _words: _results(found, folder),
     "peers": lambda _found, folder, _words: _peers(folder),
+    "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }
 
