@@ -228,9 +228,9 @@ def test_largest_board_of_a_model_or_games_default_is_set(monkeypatch):
 
 
 def test_nets_name_their_board():
-    found = str(run("--size", "6", game="amazons", against="nets").exception)
-    assert found.startswith("no net for 6x6 standard comes with the package; there are nets for 10x10 standard; ")
-    assert found.endswith("name a model: nets:MODEL")
+    found = str(run("--variant", "caro-4", against="zero").exception)
+    assert re.match(r"no net for \S+ caro-4 comes with the package; there are nets for .*15x15 renju", found)
+    assert found.endswith("name a model: zero:MODEL")
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ def test_amazons_figures_are_those_of_the_residual_net(checkout, tmp_path):
         made.checked(int8=True)
 
 
-def test_a_net_of_rays_is_packaged_as_its_table_and_plays_on_any_board(checkout, tmp_path, monkeypatch):
+def test_a_packaged_net_of_rays_plays_on_all_boards(checkout, tmp_path, monkeypatch):
     model, nets = checkout / "artifacts/models/amazons_zero/04/best.pt", tmp_path / "nets"
     torch.manual_seed(1)
     save_nets(model, RaysNet(RaysConfig(10, units=8)))  # one that calls every position even

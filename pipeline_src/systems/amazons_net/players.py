@@ -144,7 +144,8 @@ def _with_model(
 
     def board_of(state: Any) -> OneBoard:
         """Without the variant, which is that of the start alone: nets play on from any."""
-        board = OneBoard(*state.board.shape, "standard")
+        height, width = state.board.shape
+        board = OneBoard(height, width, "standard")
         return board if board in nets else max(lending, default=board)
 
     return ByBoard(name, nets, with_net, board_of, searches=limit is not None, limit=limit, boards=())
