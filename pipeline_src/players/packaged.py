@@ -22,9 +22,8 @@ from pipeline_src.players.player import OneBoard, PlayerText, board_words
 from pipeline_src.project.params import Count, Digest, Items, Params, Positive, Text, build, read_tree
 
 FOLDER = Path(__file__).parents[1] / "nets"
-ENDINGS = ONNX, LINES, RAYS = (".onnx", ".lines", ".rays")
-INT8, CARD = ".int8.onnx", ".yaml"
-"""Endings of the file of a net, of the same in 8-bit integers, and of its card."""
+ENDINGS = ONNX, LINES, RAYS = (".onnx", ".lines", ".rays")  # Endings of the file of a net
+INT8, CARD = ".int8.onnx", ".yaml"  # Endings of the same in 8-bit integers, and of its card
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20  # Largest size of a packaged file, and of all of them
 
 

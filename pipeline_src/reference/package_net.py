@@ -23,8 +23,12 @@ from pipeline_src.systems.gomoku_zero.params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
-STAGES = {"residual_": "amazons_match", "zero_": "amazons_zero_evaluate", GOMOKU: "gomoku_evaluate"}
-STAGES |= {GROWING: "growing_evaluate"}
+STAGES = {
+    "residual_": "amazons_match",
+    "zero_": "amazons_zero_evaluate",
+    GOMOKU: "gomoku_evaluate",
+    GROWING: "growing_evaluate",
+}
 """Last stage of each system that trains nets; of the Amazons' nets by what their figures' names begin with."""
 GAMES = CalibrationParams()
 
@@ -117,16 +121,17 @@ def write_card(path: Path, card: Card) -> None:
 
 def _open(model: Path, system: str) -> Opened:
     if system == AMAZONS:
+        from pipeline_src.search.amazons.rays import write_table
         from pipeline_src.systems.amazons_net.answers import as_int8
         from pipeline_src.systems.amazons_net.forward import export_nets
         from pipeline_src.systems.amazons_net.nets import ResidualNets, load_nets
-        from pipeline_src.systems.amazons_net.rays import RaysNet
-        from pipeline_src.systems.amazons_net.zero import export
+        from pipeline_src.systems.amazons_net.rays import RaysNet, tabulate
 
         nets = load_nets(model)
         if isinstance(nets, RaysNet):
+            size, made = nets.config.size, tabulate(nets)
             return Opened(
-                nets, "amazons", nets.config.size, "standard", RAYS, lambda path: export(model, path), kind="zero_"
+                nets, "amazons", size, "standard", RAYS, lambda path: write_table(path, made, size), kind="zero_"
             )
         if not isinstance(nets, ResidualNets):
             raise ZugwerkError(
