@@ -90,8 +90,8 @@ def get_game(name: str) -> Game:
 def load_game(text: str) -> Game:
     """Return the module of a game: of a registered one, of a packaged one in one file, or of a file of one's own.
 
-    What a game in one file does not define, `games.grid` gives. ``NAME`` is the file's, ``DIGEST`` names its code. Another
-    process that is sent a state of a file's game has to load the game first.
+    What a game in one file does not define, `games.grid` gives. ``NAME`` is the file's, ``DIGEST`` names its code.
+    Another process that is sent a state of a file's game has to load the game first.
 
     Args:
         text: a name of `GAMES` or `LEARNABLE`, or a path that ends in ``.py``.
