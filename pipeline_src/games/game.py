@@ -11,14 +11,18 @@ import pkgutil
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
-
 from pipeline_src.errors import ZugwerkError
+from types import ModuleType
+from typing import Any
+from typing import Literal
+from typing import Protocol
+from typing import TYPE_CHECKING
+from typing import cast
 
-if TYPE_CHECKING:  # names of games are asked for where nothing is played
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
 
 _HERE = Path(__file__).parent
 _NO_GAMES = ("check", "game", "grid", "kernels", "learnable", "rules", "stones")
