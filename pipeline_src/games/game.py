@@ -11,13 +11,10 @@ import pkgutil
 import re
 import sys
 from pathlib import Path
-from pipeline_src.errors import ZugwerkError
 from types import ModuleType
-from typing import Any
-from typing import Literal
-from typing import Protocol
-from typing import TYPE_CHECKING
-from typing import cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from pipeline_src.errors import ZugwerkError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,33 +2,28 @@
 
 import io
 import json
-import pytest
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from pipeline_src.cli.project import Lines
-from pipeline_src.cli.project import LiveLines
-from pipeline_src.games import amazons
-from pipeline_src.games import game
+
+import pytest
+from rich.console import Console
+
+from pipeline_src.cli.project import Lines, LiveLines
+from pipeline_src.games import amazons, game
 from pipeline_src.players import registry as module
 from pipeline_src.project.params import MOST_WORKERS
 from pipeline_src.project.profile import profile_names
 from pipeline_src.project.schedule import Schedule
 from pipeline_src.search.amazons.rays import read_table
 from pipeline_src.systems.amazons_net.nets import save_nets
-from pipeline_src.systems.amazons_net.rays import RaysConfig
-from pipeline_src.systems.amazons_net.rays import RaysNet
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import save_model
-from rich.console import Console
-from tests.cli.conftest import invoke
-from tests.cli.conftest import output
-from tests.cli.conftest import refusal
-from tests.systems.gomoku_zero.small import SMALL
-from tests.systems.gomoku_zero.small import fresh
-from tests.systems.gomoku_zero.small import some_planes
+from tests.cli.conftest import invoke, output, refusal
+from tests.systems.gomoku_zero.small import SMALL, fresh, some_planes
 
 
 def test_profiles_in_the_help_are_those_of_the_project():
