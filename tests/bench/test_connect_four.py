@@ -1,4 +1,4 @@
-"""The exact solver of Connect Four beside a plain search of all that can follow, and a published value."""
+"""The exact solver of Connect Four against a plain search of all that can follow, and a published value."""
 
 import numpy as np
 import pytest

@@ -355,7 +355,7 @@ FAULTS = [
     ("uci", "illegal", "illegal", "plays a1a1a1, which is not legal"),
     ("uci", "gibberish", "illegal", "a move that cannot be read"),
     ("uci", "hang", "hang", "hung: no bestmove"),
-    ("uci", "late=400", "hang", "hung"),
+    ("uci", "late=900", "hang", "hung"),
     ("uci", "flood", "hang", "hung"),
     ("uci", "crash", "crash", r"crashed \(status 3\)"),
     ("uci", "leaves", "exit", rf"left unasked \(status 0\); {LAST}"),
