@@ -14,6 +14,7 @@ import threading
 import time
 from concurrent.futures import Future
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from flows.systems import CrawlFailedError
 from pipeline_src import yaml12
 from pipeline_src.records.raw import RawGame, Seat, write_raw
 from pipeline_src.records.record import write_records
+from pipeline_src.reference.stage_code import record
 from spiders.replica.site import rating
 from spiders.store import Store
 from tests.rehearsal.rehearse import time_to_end
@@ -266,10 +268,6 @@ def test_a_signal_ends_the_stage_and_its_replica(tmp_path, how, group):
 DVC = [sys.executable, "-m", "dvc"]
 GRAPH = """
 stages:
-  amazons_archive:
-    cmd: mkdir -p artifacts/raw/amazons && cp played.parquet artifacts/raw/amazons/archive.parquet
-    deps: [played.parquet]
-    outs: [artifacts/raw/amazons/archive.parquet]
   amazons_crawl:
     cmd: python -m pipeline_src.stage systems.amazons_net.records:crawl
     deps: ["${amazons_crawl.source}", code.txt]
@@ -286,6 +284,9 @@ stages:
 """
 
 
+PARAMS = Path(__file__).parents[2] / "params.yaml"
+
+
 @pytest.fixture
 def checkout(tmp_path):
     folder = tmp_path / "checkout"
@@ -293,15 +294,18 @@ def checkout(tmp_path):
     subprocess.run([*DVC, "init", "--quiet", "--no-scm"], cwd=folder, check=True)
     (folder / "dvc.yaml").write_text(GRAPH)
     (folder / "code.txt").write_text("1")
-    write_records(sites.games(), folder / "played.parquet")
+    (folder / sites.ARCHIVE).parent.mkdir(parents=True)
+    write_records(sites.games(), folder / sites.ARCHIVE)
     return folder
 
 
 def params(folder, server, **changes):
     sites.write_params(folder, f"http://127.0.0.1:{server.port}", **changes)
-    tree = yaml12.parse((folder / "params.yaml").read_text())
+    file = folder / "params.yaml"
+    tree = yaml12.parse(PARAMS.read_text()) | yaml12.parse(file.read_text())
     tree["amazons_parse"] = {"min_plies": 20, "variants": ["standard", "cross"]}
-    (folder / "params.yaml").write_text(yaml12.dump(tree))
+    file.write_text(yaml12.dump(tree))
+    record(folder)
 
 
 def repro(folder, *words):
@@ -321,7 +325,7 @@ def site(count=30):
 def test_no_repro_asks_a_live_site_whatever_changed(checkout):
     with serving(site()) as server:
         params(checkout, server)
-        assert repro(checkout) == ["amazons_archive", "amazons_crawl", "amazons_parse"]
+        assert repro(checkout) == ["amazons_crawl", "amazons_parse"]
         assert server.asked == []
         params(checkout, server, source=sites.LIVE)
         done = subprocess.run([*DVC, "repro"], cwd=checkout, env=sites.ENVIRONMENT, capture_output=True, text=True)
@@ -336,7 +340,7 @@ def test_no_repro_asks_a_live_site_whatever_changed(checkout):
         assert kept.keys() == server.site.games.keys()
         assert repro(checkout) == []
 
-        (checkout / "played.parquet").write_bytes(b"other games for the replica, as another profile has them")
+        (checkout / sites.ARCHIVE).write_bytes(b"other games for the replica, as another profile has them")
         assert repro(checkout, "amazons_parse") == []
         (checkout / "code.txt").write_text("2")
         assert repro(checkout, "amazons_parse") == ["amazons_crawl"]
