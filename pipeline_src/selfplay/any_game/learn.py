@@ -158,6 +158,7 @@ def _one_round(own: Round) -> Row:
         "games": len(games),
         "plies": float(np.diff(new.offsets).mean()),
         "draws": float((new.winner == 0).mean()),
+        "spread": float(own.subject.batches(new, own.setting, own.count).value.square().mean()),
         "different": len(set(games)) / len(games),
         "simulations_per_s": len(new.policy) * params.simulations / max(play_s, 1e-9),
         "choices": float(np.log((new.policy > 0).sum(1)).mean()),  # Mean logarithm of the number of legal steps
@@ -192,7 +193,7 @@ def _elo(score: float) -> str:
 def verdict(rows: list[Row]) -> str:
     """Whether it learns, and if not, what may be the reason; from the rows of `learn`."""
     row = rows[-1]
-    decided, found = 1 - row["draws"], list[str]()
+    spread, found = row.get("spread", 1 - row["draws"]), list[str]()  # mean square of the values' targets
     if len(rows) == 1 and row["core_s"] > VERDICT_S:
         found.append(
             f"a round took {row['core_s']:.0f} s, with games of {row['plies']:.0f} plies: too few rounds will fit; "
@@ -200,7 +201,7 @@ def verdict(rows: list[Row]) -> str:
         )
     if row["draws"] > 0.97:
         found.append("nearly all games are drawn, so that no value can be learnt: does the game end too early?")
-    elif row["value_loss"] > 0.98 * decided:
+    elif row["value_loss"] > 0.98 * spread:
         found.append("the net's values say no more than a constant: do OWNERS and the outcome fit the side to move?")
     if row["choices"] - row["target_entropy"] < 0.02 * row["choices"]:
         found.append("the search finds no step better than another: more --simulations, or a smaller board")
@@ -211,6 +212,6 @@ def verdict(rows: list[Row]) -> str:
         found.append("it does not beat its first net yet: give it more minutes")
     if found:
         return "not learning yet: " + "; ".join(found) + " (docs/how-to/learn-your-own-game.md)"
-    return f"learning: values explain {1 - row['value_loss'] / max(decided, 1e-9):.0%} of the results" + (
+    return f"learning: values explain {1 - row['value_loss'] / max(spread, 1e-9):.0%} of the results" + (
         f", {scores[-1]:.0%} of the points against {FIRST}" if scores else ""
     )
