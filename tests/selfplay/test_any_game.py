@@ -194,6 +194,16 @@ def test_resumed_runs_give_the_same_bytes_with_any_workers(tmp_path):
     player.check(load_game(GAME).initial_state())
 
 
+def test_core_seconds_have_those_of_workers_that_live_and_that_have_ended():
+    busy = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    before = learning._core_s()
+    worker = subprocess.Popen([sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    worker.stdout.readline()
+    assert learning._core_s() - before > 0.4
+    worker.communicate(b"\n")
+    assert learning._core_s() - before > 0.4
+
+
 @pytest.fixture
 def ctrl_c():
     """Lightning ignores a second Ctrl-C of the process that it ends."""

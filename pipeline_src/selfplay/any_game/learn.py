@@ -4,7 +4,9 @@ Which round plays which games, and what it trains, follows from the seed alone: 
 are. A killed run is repeated with the same command and continues.
 """
 
+import contextlib
 import math
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -146,9 +148,9 @@ def _one_round(own: Round) -> Row:
     from pipeline_src.selfplay.train import learn as train  # imports torch, which games do without
 
     own.folder.mkdir(parents=True, exist_ok=True)
-    workers, params = own.parallel.workers, own.setting.self_play
-    play_s = _timed(own.folder / "play.json", partial(play_round, own), workers)
-    train_s = _timed(own.folder / "train.json", partial(train, own), 1)
+    params = own.setting.self_play
+    play_s = _timed(own.folder / "play.json", partial(play_round, own))
+    train_s = _timed(own.folder / "train.json", partial(train, own))
     new = open_window(own.new, own.subject.game)
     losses = read_json(own.folder / "train_result.json")
     games = [tuple(new.actions[a:b].tolist()) for a, b in zip(new.offsets[:-1], new.offsets[1:], strict=True)]
@@ -166,14 +168,24 @@ def _one_round(own: Round) -> Row:
     }
 
 
-def _timed(done: Path, run: Callable[[], None], workers: int) -> float:
+def _timed(done: Path, run: Callable[[], None]) -> float:
     """Run a phase unless it is done; return its core seconds, without those of killed runs."""
     if not done.exists():
-        core, wall = time.process_time(), time.perf_counter()
+        began = _core_s()
         run()
-        of_workers = (time.perf_counter() - wall) * workers if workers > 1 else 0.0
-        write_json(done, {"core_s": time.process_time() - core + of_workers})
+        write_json(done, {"core_s": _core_s() - began})
     return float(read_json(done)["core_s"])
+
+
+def _core_s() -> float:
+    """Core seconds of this process and its workers so far; on a busy machine they are fewer than those of a clock."""
+    import psutil
+
+    found = sum(os.times()[:4])  # with ended workers
+    for worker in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            found += sum(worker.cpu_times()[:2])
+    return found
 
 
 def _line(row: Row, spent: float) -> str:
