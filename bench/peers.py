@@ -64,7 +64,7 @@ class PeerNet:
         if self.height == self.width:
             return actions
         lowest = np.count_nonzero(state.board[:, actions] == 0, axis=0) - 1
-        return lowest * self.width + actions
+        return np.asarray(lowest * self.width + actions)
 
 
 def _plain(graph: OnnxGraph, arrays: Arrays) -> None:

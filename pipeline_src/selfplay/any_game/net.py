@@ -220,7 +220,7 @@ class Batches(train.Batches):
         super().__init__(found.generation, params, seed=seed, count=count)
         value = found.value
         if margin:
-            value = (1 - margin) * value + np.float32(margin) * _margins(games, found.states, game)
+            value = np.asarray((1 - margin) * value + margin * _margins(games, found.states, game), np.float32)
         self._states, self._policy, self._value = found.states, found.policy, value
         self._plan, self._maps = plan_of(shape), symmetric_maps(shape)
         self.which = len(self._maps) if params.augment else 1
