@@ -324,7 +324,7 @@ def test_file_of_a_game_is_learnt_with_a_real_ctrl_c_between(tmp_path):
     """In another folder than the package's, by a relative path, as a stranger would do it."""
     rules = (ROOT / "pipeline_src" / "games" / "learnable" / "connect_four.py").read_text()
     (tmp_path / "my_game.py").write_text(rules.replace("length >= 4", "length >= 3"))
-    words = ["learn", "./my_game.py", "--games", "20", "--simulations", "4", "--rounds", "3", "--workers", "2"]
+    words = ["learn", "./my_game.py", "--games", "20", "--simulations", "4", "--rounds", "2", "--workers", "2"]
     program = [sys.executable, "-c", "from pipeline_src.cli import main; main()", *words]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([*program, "--out", "whole"], cwd=tmp_path, env=env, check=True)
