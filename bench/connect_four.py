@@ -2,13 +2,16 @@
 
 ``python -m bench.connect_four PLAYER --games 100`` lets the player play itself from random openings of eight plies. An
 exact solver judges each of its moves: negamax with a transposition table on bitboards, as in Pascal Pons, "Solving
-Connect 4: how to build a perfect AI" (2015).
+Connect 4: how to build a perfect AI" (2015). With ``--peer NET.npz`` it plays the net of another repository instead, in
+pairs with the sides swapped, each after four random plies; see `bench.peers`.
 """
 
 import argparse
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +30,7 @@ TABLE = (1 << 22) + 15  # Entries; odd, so that both ends of a key count
 ORDER = np.array([3, 2, 4, 1, 5, 0, 6])
 LOWEST, HIGHEST = -1, 1  # Values for the side to move: lost and won; 0 is drawn
 EARLIEST = 8  # Stones from which on most positions take less than a second
+PEER_PLIES = 4  # Random plies before a game against a peer
 Table = tuple[npt.NDArray[np.int64], npt.NDArray[np.int8]]
 
 
@@ -206,12 +210,7 @@ def play(choose: Callable[[list[Any]], list[int]], openings: Sequence[Sequence[i
     game = load_game("connect_four")
     start, games = game.initial_state(), [list[int]() for _ in openings]
     rngs = [np.random.default_rng((seed, number)) for number in range(len(openings))]
-    states = []
-    for opening in openings:
-        state = start
-        for action in opening:
-            state = game.play(state, action)
-        states.append(state)
+    states = [reduce(game.play, opening, start) for opening in openings]
     while alive := [number for number, state in enumerate(states) if game.winner(state) is None]:
         asked = [Position(states[n], rngs[n], start, (*openings[n], *games[n])) for n in alive]
         for number, action in zip(alive, choose(asked), strict=True):
@@ -220,25 +219,60 @@ def play(choose: Callable[[list[Any]], list[int]], openings: Sequence[Sequence[i
     return games
 
 
+def against(player: Any, peer: Any, simulations: int, opening: Sequence[int], side: int) -> float:
+    """Return the points of a player that has one side, 0 or 1, against a `bench.peers.PeerSearch` after an opening."""
+    from pipeline_src.players.player import Position
+
+    game = load_game("connect_four")
+    start, line, rng = game.initial_state(), list(opening), np.random.default_rng(0)
+    state = reduce(game.play, opening, start)
+    peer.new_game()
+    while (winner := game.winner(state)) is None:
+        if game.to_play(state) == side:
+            (action,) = player.choose([Position(state, rng, start, tuple(line))])
+        else:
+            action = peer.choose(state, simulations)
+        state = game.play(state, int(action))
+        line.append(int(action))
+    return 0.5 if winner == "draw" else float((winner == "first") == (side == 0))
+
+
 def main() -> None:
     """Play, judge and print one line of JSON."""
+    from bench.peers import PeerSearch, read_net
+    from pipeline_src.arena.score import pair_score
     from pipeline_src.players.registry import make_player
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("player", help="a player of connect_four, e.g. mcts:nodes=1000 or net:connect_four/net")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--peer", type=Path, help="net of alphazero-board-games as .npz, an opponent")
+    parser.add_argument("--simulations", type=int, default=200, help="of the peer for each move")
     asked = parser.parse_args()
-    openings = [random_opening(np.random.default_rng((asked.seed, n)), EARLIEST) for n in range(asked.games)]
-    player = make_player("connect_four", asked.player)
+    plies = EARLIEST if asked.peer is None else PEER_PLIES
+    openings = [random_opening(np.random.default_rng((asked.seed, n)), plies) for n in range(asked.games)]
+    player, said = make_player("connect_four", asked.player), {"player": asked.player, "games": asked.games}
     try:
+        if asked.peer is not None:
+            peer = PeerSearch(read_net(asked.peer))
+            pairs = [tuple(against(player, peer, asked.simulations, o, side) for side in (0, 1)) for o in openings[::2]]
+            score = pair_score([(first, second) for first, second in pairs])
+            print(json.dumps(said | {"peer": asked.peer.stem, **score.as_metrics(), "pairs": pairs}))
+            return
         games = play(player.choose, openings, asked.seed)
+        first = "abcdefg"[play(player.choose, [[]], asked.seed)[0][0]]
     finally:
         player.close()
     solver = Solver()
     found = share([judge(solver, *both) for both in zip(openings, games, strict=True)])
-    said = {"player": asked.player, "games": asked.games, "share": found.kept / found.moves, **found._asdict()}
-    print(json.dumps(said | {"positions_searched": solver.positions}))
+    said |= {
+        "first_move": first,
+        "share": found.kept / found.moves,
+        **found._asdict(),
+        "positions_searched": solver.positions,
+    }
+    print(json.dumps(said))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     zugwerk match gomoku zero:simulations=400 "brain:python -m bench.peers NET.npz,movetime=600000" --size 8
 
 NET.npz has the arrays of a net: of AlphaZero_Gomoku (``w00`` to ``w15``) or of alphazero-board-games (names of its
-state dict). They are not part of this project. Both search by PUCT without noise and play a most visited move; the
-score of a move is Q + c * P * sqrt(1 + sum of N) / (1 + N), unvisited ones have Q = 0, and the lowest cell breaks ties.
+state dict); `bench.connect_four` plays that of Connect Four. They are not part of this project. Both search by PUCT
+without noise and play a most visited move; the score of a move is Q + c * P * sqrt(1 + sum of N) / (1 + N), unvisited
+ones have Q = 0, and the lowest cell breaks ties.
 """
 
 import argparse
@@ -19,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import GomokuState
+from pipeline_src.games import gomoku, rules
 from pipeline_src.learning.onnx_session import open_session
 from pipeline_src.learning.torch_state import OnnxGraph
 from pipeline_src.players.gomocup import is_cell, read_cell, write_cell
@@ -37,16 +37,16 @@ class PeerNet:
         self.plain = "w00" in arrays  # AlphaZero_Gomoku: no batch norm
         self.c_puct = 5.0 if self.plain else 1.5
         graph, cells = OnnxGraph(), arrays["w09" if self.plain else "policy_fc.bias"].size
-        self.side = math.isqrt(cells)
+        self.height, self.width = (6, 7) if cells == 42 else 2 * (math.isqrt(cells),)  # that is Connect Four
         (_plain if self.plain else _residual)(graph, arrays)
-        planes = ("B", 4 if self.plain else 2, self.side, self.side)
+        planes = ("B", 4 if self.plain else 2, self.height, self.width)
         content = graph.content("peer", {"planes": planes}, {"policy": ("B", cells), "value": ("B", 1)}, {})
         self._session = open_session(content)
 
-    def __call__(self, state: GomokuState) -> tuple[npt.NDArray[np.float64], float]:
+    def __call__(self, state: Any) -> tuple[npt.NDArray[np.float64], float]:
         """Return the probability of each cell, float64 [H * W], occupied ones included, and the mover's value."""
-        own = gomoku.BLACK + gomoku.to_play(state)
-        planes = np.zeros((4, self.side, self.side), np.float32)
+        own = gomoku.BLACK + rules.to_play(state)
+        planes = np.zeros((4, self.height, self.width), np.float32)
         planes[0], planes[1] = state.board == own, state.board == 3 - own
         if self.plain:
             ply = int(np.count_nonzero(state.board))
@@ -58,6 +58,13 @@ class PeerNet:
             planes = planes[:2]
         policy, value = self._session.run(["policy", "value"], {"planes": np.ascontiguousarray(planes[None])})
         return policy[0].astype(np.float64), float(value[0, 0])
+
+    def cells(self, state: Any, actions: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+        """Return the cells of actions, of which those of Connect Four are columns."""
+        if self.height == self.width:
+            return actions
+        lowest = np.count_nonzero(state.board[:, actions] == 0, axis=0) - 1
+        return np.asarray(lowest * self.width + actions)
 
 
 def _plain(graph: OnnxGraph, arrays: Arrays) -> None:
@@ -105,7 +112,7 @@ def _residual(graph: OnnxGraph, arrays: Arrays) -> None:
 class Node:
     """A position of the tree. The arrays are of its legal actions, ascending; values are the mover's."""
 
-    state: GomokuState
+    state: Any
     actions: npt.NDArray[np.int32]  # [A]; none if the game is over
     priors: npt.NDArray[np.float64]
     visits: npt.NDArray[np.float64]
@@ -130,7 +137,7 @@ class PeerSearch:
         """Forget the tree."""
         self._root = None
 
-    def search(self, state: GomokuState, simulations: int) -> Node:
+    def search(self, state: Any, simulations: int) -> Node:
         """Add simulations to what the tree has of an unfinished position, and return its node."""
         root = None if self.net.plain else self._find(state)  # AlphaZero_Gomoku drops its tree before each move
         if root is None:
@@ -140,12 +147,12 @@ class PeerSearch:
         self._root = root
         return root
 
-    def choose(self, state: GomokuState, simulations: int) -> int:
+    def choose(self, state: Any, simulations: int) -> int:
         """Return a most visited action."""
         root = self.search(state, simulations)
         return int(self._rng.choice(root.actions[root.visits == root.visits.max()]))
 
-    def _find(self, state: GomokuState) -> Node | None:
+    def _find(self, state: Any) -> Node | None:
         """Return the node of the tree that two or fewer moves from the last root lead to."""
         level = [] if self._root is None else [self._root]
         for _ in range(3):
@@ -155,13 +162,13 @@ class PeerSearch:
             level = [child for node in level for child in node.children.values()]
         return None
 
-    def _expand(self, state: GomokuState) -> Node:
-        winner = gomoku.winner(state)
-        actions = gomoku.legal_actions(state)[: None if winner is None else 0]
+    def _expand(self, state: Any) -> Node:
+        winner = rules.winner(state)
+        actions = rules.legal_actions(state)[: None if winner is None else 0]
         priors, value = np.zeros(len(actions)), 0.0 if winner == "draw" else -1.0
         if winner is None:
             every, value = self.net(state)
-            priors = every[actions]
+            priors = every[self.net.cells(state, actions)]
             if not self.net.plain:
                 priors /= priors.sum()
         return Node(state, actions, priors, np.zeros(len(actions)), np.zeros(len(actions)), value)
@@ -172,7 +179,7 @@ class PeerSearch:
             score = node.q + self.net.c_puct * node.priors * math.sqrt(1 + node.visits.sum()) / (1 + node.visits)
             path.append((node, k := int(score.argmax())))
             if k not in node.children:
-                node.children[k] = self._expand(gomoku.play(node.state, int(node.actions[k])))
+                node.children[k] = self._expand(rules.play(node.state, int(node.actions[k])))
                 node = node.children[k]
                 break
             node = node.children[k]
@@ -185,7 +192,7 @@ class PeerSearch:
 
 def serve(search: PeerSearch, simulations: int) -> None:
     """Speak the Gomocup protocol, as far as `BrainPlayer` uses it."""
-    side, cells = search.net.side, list[int]()  # in the order of play
+    side, cells = search.net.width, list[int]()  # in the order of play
 
     def move() -> str:
         state = reduce(gomoku.play, cells, gomoku.initial_state(side))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import typer
 
+from pipeline_src.errors import INTERRUPTED
+
 EXAMPLE = "Example: zugwerk learn connect_four --minutes 10"
 
 
@@ -18,6 +20,7 @@ def learn(
     workers: int | None = typer.Option(None, min=1, help="Processes that play games.  [default: the cores]"),
     simulations: int = typer.Option(48, min=2, help="Simulations of a move in self-play."),
     games: int = typer.Option(200, min=2, help="Games in a round."),
+    margin: float = typer.Option(0.0, min=0.0, max=1.0, help="Share of the margin, where the game has one, in values."),
     rounds: int | None = typer.Option(None, min=1, help="Most rounds, however much time is left."),
 ) -> None:
     """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command continues."""
@@ -27,9 +30,14 @@ def learn(
     from pipeline_src.selfplay.any_game.subject import setting_of
 
     rules = load_game(game)
-    setting = setting_of(rules, size, variant, seed, simulations=simulations, games=games)
+    setting = setting_of(rules, size, variant, seed, simulations=simulations, games=games, margin=margin)
     folder = out or Path(rules.NAME)
     folder.mkdir(parents=True, exist_ok=True)
     parallel = Parallel(workers=workers or len(os.sched_getaffinity(0)))
-    net = run(game, folder, minutes, setting, parallel, typer.echo, rounds)
-    typer.echo(f"play it: zugwerk play {game} --against {net}")
+    try:
+        run(game, folder, minutes, setting, parallel, typer.echo, rounds)
+    except (KeyboardInterrupt, SystemExit):  # Lightning makes the one into the other
+        kept = f"; {folder / 'net'} is the last round's net" if (folder / "net").exists() else ""
+        typer.echo(f"interrupted: the same command goes on{kept}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(f"play it: zugwerk play {game} --against {folder / 'net'}")

@@ -4,6 +4,7 @@
 """
 
 import random
+import re
 import time
 from collections import Counter
 from itertools import product
@@ -86,7 +87,8 @@ def _compile(game: Any, state: Any) -> None:
     try:
         ready([*kernels.rules_need(state), *needs])
     except NumbaError as error:
-        raise GameError(f"{game.NAME}: a kernel does not compile: {error}") from error
+        said = re.sub(r"\x1b\[\d*m", "", str(error)).strip()  # numba's colours
+        raise GameError(f"{game.NAME}: a kernel does not compile: {said}") from error
 
 
 class _Game:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench.connect_four import Solver, judge, random_opening, share
+from bench.connect_four import Solver, against, judge, random_opening, share
 from pipeline_src.games.game import load_game
 
 RULES = load_game("connect_four")
@@ -53,3 +53,21 @@ def test_share_has_an_interval_over_games():
     found = share([(9, 10, 3), (10, 10, 4), (8, 10, 5)])
     assert (found.kept, found.moves, found.decided) == (27, 30, 12)
     assert found.low < 0.9 < found.high <= 1
+
+
+class Column:
+    """A player, or another repository's, that fills one column."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def choose(self, asked, *simulations):
+        return self.column if simulations else [self.column]
+
+    def new_game(self):
+        pass
+
+
+@pytest.mark.parametrize(("opening", "side", "points"), [([], 0, 1), ([], 1, 0), ([6], 0, 0), ([6], 1, 1)])
+def test_points_are_those_of_the_player_on_its_side(opening, side, points):
+    assert against(Column(0), Column(1), 1, opening, side) == points

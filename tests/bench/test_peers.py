@@ -8,7 +8,8 @@ import pytest
 
 from bench.peers import PeerNet, PeerSearch, read_net, serve
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
+from pipeline_src.games import gomoku, rules
+from pipeline_src.games.game import load_game
 
 PEERS = Path(__file__).parents[3] / "shared" / "data" / "peers"
 FIVE = [(3, 3), (4, 4), (3, 4), (4, 3), (2, 5)]
@@ -16,47 +17,51 @@ FIVE = [(3, 3), (4, 4), (3, 4), (4, 3), (2, 5)]
 
 @pytest.mark.skipif(not PEERS.is_dir(), reason="the nets of other repositories are not here")
 @pytest.mark.parametrize(
-    ("name", "side", "variant", "stones", "policy", "value", "found"),
+    ("name", "start", "actions", "policy", "value", "found"),
     [
         (
             "alphazero_gomoku_8_8_5",
-            8,
-            "freestyle",
-            FIVE,
+            gomoku.initial_state(8),
+            [8 * row + column for row, column in FIVE],
             {37: 0.405312, 29: 0.287637, 26: 0.146053},
             -0.252877,
             {29: (297, 0.242847), 37: (68, -0.256614), 26: (19, -0.416616), 34: (7, -0.500532)},
         ),
         (
             "alphazero_gomoku_6_6_4",
-            6,
-            "freestyle-4",
-            [(2, 2), (3, 3), (2, 3), (1, 4)],
+            gomoku.initial_state(6, "freestyle-4"),
+            [2 * 6 + 2, 3 * 6 + 3, 2 * 6 + 3, 1 * 6 + 4],
             {16: 0.562079, 13: 0.358156, 22: 0.029710},
             0.553595,
             {16: (264, 0.976985), 13: (132, 0.919315), 22: (3, 0.361343)},
         ),
         (
             "zhixiangli_gomoku_9_9",
-            9,
-            "freestyle",
-            FIVE,
+            gomoku.initial_state(9),
+            [9 * row + column for row, column in FIVE],
             {38: 0.308661, 32: 0.212473, 41: 0.208589},
             0.103384,
             {38: (161, 0.017655), 32: (157, 0.042259), 41: (42, -0.065378), 49: (30, -0.089583)},
         ),
+        (
+            "zhixiangli_connect4",
+            load_game("connect_four").initial_state(),
+            [3, 3, 2, 4, 3],
+            {30: 0.399488, 36: 0.197762, 17: 0.162313},
+            -0.650557,
+            {4: (139, -0.235912), 2: (39, -0.440306), 3: (9, -0.572794), 1: (8, -0.716047)},
+        ),
     ],
 )
-def test_net_and_search_find_what_their_own_code_finds(name, side, variant, stones, policy, value, found):
+def test_net_and_search_find_what_their_own_code_finds(name, start, actions, policy, value, found):
     net = read_net(PEERS / f"{name}.npz")
-    cells = [row * side + column for row, column in stones]
-    state = reduce(gomoku.play, cells, gomoku.initial_state(side, variant))
+    state = reduce(rules.play, actions, start)
     priors, seen = net(state)
     assert seen == pytest.approx(value, abs=1e-5)
     assert {cell: priors[cell] for cell in policy} == pytest.approx(policy, abs=1e-5)
-    root = PeerSearch(net).search(state, 400)
-    for cell, (visits, q) in found.items():
-        k = root.actions.tolist().index(cell)
+    root = PeerSearch(net).search(state, 200 if name.endswith("connect4") else 400)
+    for action, (visits, q) in found.items():
+        k = root.actions.tolist().index(action)
         assert (root.visits[k], root.q[k]) == (visits, pytest.approx(q, abs=1e-5))
 
 

@@ -296,5 +296,6 @@ def test_game_without_end_is_found(interpreted, monkeypatch):
 
 def test_kernel_that_does_not_compile_is_found(tmp_path):
     path = written(tmp_path, ("    count = 0\n", "    count = 0\n    out.append(1) if out.size == 0 else None\n"))
-    with pytest.raises(checking.GameError, match="does not compile"):
+    with pytest.raises(checking.GameError, match="does not compile") as caught:
         checking.check(load_game(path), seconds=0)
+    assert "\x1b" not in str(caught.value)

@@ -1,6 +1,11 @@
 """The learner for any game: its net's kernel against torch and plain Python, and runs that are resumed or refused."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from itertools import product
 
 import numpy as np
@@ -10,7 +15,7 @@ from typer.testing import CliRunner
 
 from pipeline_src.arena.runner import Board, play_match
 from pipeline_src.cli.app import app
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import INTERRUPTED, ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.game import LEARNABLE, load_game
 from pipeline_src.games.kernels import row
@@ -33,6 +38,7 @@ from pipeline_src.selfplay.any_game.learn import FIRST, learn, verdict
 from pipeline_src.selfplay.any_game.net import Batches, GridModel, weights_in
 from pipeline_src.selfplay.any_game.subject import AnyGame, setting_of
 from pipeline_src.selfplay.window import make_games
+from tests.layout.imports import ROOT
 
 LINES = ((0, 1), (1, 0), (1, 1), (1, -1))
 GAME, RULES = "connect_four", "0" * 16
@@ -129,6 +135,23 @@ def test_symmetries_move_steps_and_windows_of_a_batch():
     assert torch.equal(vertical[0], vertical[1][:, maps])
 
 
+def test_values_have_a_share_of_the_margin():
+    game = load_game("othello")
+    games, setting = random_games(game, 3, 3), setting_of(game, None, None, 1, margin=0.25)
+    values, at = AnyGame("othello").batches(games, setting, 1).value.numpy(), 0
+    for start, end in zip(games.offsets[:-1], games.offsets[1:], strict=True):
+        state, sides = game.initial_state(), []
+        for step in games.actions[start:end]:
+            sides.append(game.to_play(state))
+            state = game.play(state, int(step))
+        lead = int((state.board == 1).sum()) - int((state.board == 2).sum())
+        expected = (0.75 * np.sign(lead) + 0.25 * lead / 64) * (1 - 2 * np.array(sides))
+        np.testing.assert_allclose(values[at : at + len(sides)], expected, rtol=1e-6)
+        at += len(sides)
+    with pytest.raises(ZugwerkError, match=r"connect_four.*margin"):
+        setting_of(load_game(GAME), None, None, 1, margin=0.25)
+
+
 @pytest.fixture
 def one_pair(monkeypatch):
     """Matches of one pair."""
@@ -169,6 +192,48 @@ def test_resumed_runs_give_the_same_bytes_with_any_workers(tmp_path):
 
     player = make_player(GAME, f"net:{tmp_path / 'whole' / 'net'},simulations=8")
     player.check(load_game(GAME).initial_state())
+
+
+def test_core_seconds_have_those_of_workers_that_live_and_that_have_ended():
+    busy = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    before = learning._core_s()
+    worker = subprocess.Popen([sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    worker.stdout.readline()
+    assert learning._core_s() - before > 0.4
+    worker.communicate(b"\n")
+    assert learning._core_s() - before > 0.4
+
+
+@pytest.fixture
+def ctrl_c():
+    """Lightning ignores a second Ctrl-C of the process that it ends."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("one_pair", "ctrl_c")
+def test_ctrl_c_in_a_training_leaves_the_net_and_the_command_goes_on(tmp_path, monkeypatch):
+    def command(folder):
+        words = f"learn {GAME} --games 4 --simulations 2 --rounds 2 --workers 1 --out {tmp_path / folder}"
+        return CliRunner().invoke(app, words.split())
+
+    def interrupt(batches, rows, which):
+        if batches.key[-1] == 2 and steps:
+            signal.raise_signal(signal.SIGINT)
+        steps.append(1)
+        return cut(batches, rows, which)
+
+    assert command("whole").exit_code == 0
+    steps, cut = list[int](), Batches.cut
+    monkeypatch.setattr(Batches, "cut", interrupt)
+    stopped = command("parts")
+    assert stopped.exit_code == INTERRUPTED
+    assert str(tmp_path / "parts" / "net") in stopped.stderr
+    make_player(GAME, f"net:{tmp_path / 'parts' / 'net'}").check(load_game(GAME).initial_state())
+    monkeypatch.setattr(Batches, "cut", cut)
+    assert command("parts").exit_code == 0
+    assert (tmp_path / "parts" / "net").read_bytes() == (tmp_path / "whole" / "net").read_bytes()
 
 
 @pytest.fixture
@@ -222,6 +287,7 @@ GOOD = {
     "core_s": 5.0,
     "plies": 30.0,
     "draws": 0.1,
+    "spread": 0.9,
     "different": 1.0,
     "choices": 2.0,
     "policy_loss": 1.2,
@@ -251,6 +317,27 @@ def test_learn_has_an_example_and_names_the_games():
     assert "zugwerk learn connect_four" in CliRunner().invoke(app, ["learn", "--help"]).stdout
     with pytest.raises(ZugwerkError, match=r"othelo.*connect_four"):
         CliRunner().invoke(app, ["learn", "othelo"], catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_file_of_a_game_is_learnt_with_a_real_ctrl_c_between(tmp_path):
+    """In another folder than the package's, by a relative path, as a stranger would do it."""
+    rules = (ROOT / "pipeline_src" / "games" / "learnable" / "connect_four.py").read_text()
+    (tmp_path / "my_game.py").write_text(rules.replace("length >= 4", "length >= 3"))
+    words = ["learn", "./my_game.py", "--games", "20", "--simulations", "4", "--rounds", "2", "--workers", "2"]
+    program = [sys.executable, "-c", "from pipeline_src.cli import main; main()", *words]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([*program, "--out", "whole"], cwd=tmp_path, env=env, check=True)
+    begun = subprocess.Popen(program, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+    training = tmp_path / "my_game" / "work" / "round_002" / "training"
+    while not training.exists() and begun.poll() is None:
+        time.sleep(0.01)
+    begun.send_signal(signal.SIGINT)
+    assert "same command goes on" in begun.communicate()[1]
+    assert begun.returncode == INTERRUPTED
+    assert (tmp_path / "my_game" / "net").is_file()
+    subprocess.run(program, cwd=tmp_path, env=env, check=True)
+    assert (tmp_path / "my_game" / "net").read_bytes() == (tmp_path / "whole" / "net").read_bytes()
 
 
 @pytest.mark.slow

@@ -4,7 +4,9 @@ Which round plays which games, and what it trains, follows from the seed alone: 
 are. A killed run is repeated with the same command and continues.
 """
 
+import contextlib
 import math
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -146,9 +148,9 @@ def _one_round(own: Round) -> Row:
     from pipeline_src.selfplay.train import learn as train  # imports torch, which games do without
 
     own.folder.mkdir(parents=True, exist_ok=True)
-    workers, params = own.parallel.workers, own.setting.self_play
-    play_s = _timed(own.folder / "play.json", partial(play_round, own), workers)
-    train_s = _timed(own.folder / "train.json", partial(train, own), 1)
+    params = own.setting.self_play
+    play_s = _timed(own.folder / "play.json", partial(play_round, own))
+    train_s = _timed(own.folder / "train.json", partial(train, own))
     new = open_window(own.new, own.subject.game)
     losses = read_json(own.folder / "train_result.json")
     games = [tuple(new.actions[a:b].tolist()) for a, b in zip(new.offsets[:-1], new.offsets[1:], strict=True)]
@@ -158,6 +160,7 @@ def _one_round(own: Round) -> Row:
         "games": len(games),
         "plies": float(np.diff(new.offsets).mean()),
         "draws": float((new.winner == 0).mean()),
+        "spread": float(own.subject.batches(new, own.setting, own.count).value.square().mean()),
         "different": len(set(games)) / len(games),
         "simulations_per_s": len(new.policy) * params.simulations / max(play_s, 1e-9),
         "choices": float(np.log((new.policy > 0).sum(1)).mean()),  # Mean logarithm of the number of legal steps
@@ -165,14 +168,24 @@ def _one_round(own: Round) -> Row:
     }
 
 
-def _timed(done: Path, run: Callable[[], None], workers: int) -> float:
+def _timed(done: Path, run: Callable[[], None]) -> float:
     """Run a phase unless it is done; return its core seconds, without those of killed runs."""
     if not done.exists():
-        core, wall = time.process_time(), time.perf_counter()
+        began = _core_s()
         run()
-        of_workers = (time.perf_counter() - wall) * workers if workers > 1 else 0.0
-        write_json(done, {"core_s": time.process_time() - core + of_workers})
+        write_json(done, {"core_s": _core_s() - began})
     return float(read_json(done)["core_s"])
+
+
+def _core_s() -> float:
+    """Core seconds of this process and its workers so far; on a busy machine they are fewer than those of a clock."""
+    import psutil
+
+    found = sum(os.times()[:4])  # with ended workers
+    for worker in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            found += sum(worker.cpu_times()[:2])
+    return found
 
 
 def _line(row: Row, spent: float) -> str:
@@ -192,7 +205,7 @@ def _elo(score: float) -> str:
 def verdict(rows: list[Row]) -> str:
     """Whether it learns, and if not, what may be the reason; from the rows of `learn`."""
     row = rows[-1]
-    decided, found = 1 - row["draws"], list[str]()
+    spread, found = row.get("spread", 1 - row["draws"]), list[str]()  # mean square of the values' targets
     if len(rows) == 1 and row["core_s"] > VERDICT_S:
         found.append(
             f"a round took {row['core_s']:.0f} s, with games of {row['plies']:.0f} plies: too few rounds will fit; "
@@ -200,7 +213,7 @@ def verdict(rows: list[Row]) -> str:
         )
     if row["draws"] > 0.97:
         found.append("nearly all games are drawn, so that no value can be learnt: does the game end too early?")
-    elif row["value_loss"] > 0.98 * decided:
+    elif row["value_loss"] > 0.98 * spread:
         found.append("the net's values say no more than a constant: do OWNERS and the outcome fit the side to move?")
     if row["choices"] - row["target_entropy"] < 0.02 * row["choices"]:
         found.append("the search finds no step better than another: more --simulations, or a smaller board")
@@ -211,6 +224,6 @@ def verdict(rows: list[Row]) -> str:
         found.append("it does not beat its first net yet: give it more minutes")
     if found:
         return "not learning yet: " + "; ".join(found) + " (docs/how-to/learn-your-own-game.md)"
-    return f"learning: values explain {1 - row['value_loss'] / max(decided, 1e-9):.0%} of the results" + (
+    return f"learning: values explain {1 - row['value_loss'] / max(spread, 1e-9):.0%} of the results" + (
         f", {scores[-1]:.0%} of the points against {FIRST}" if scores else ""
     )

@@ -15,6 +15,7 @@ from torch.nn.functional import log_softmax
 
 from pipeline_src.games import kernels
 from pipeline_src.games.kernels import row
+from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import njit
 from pipeline_src.search.grid_net import (
     FEATURES,
@@ -57,7 +58,7 @@ class Batch(NamedTuple):
     target: Tensor
     legal: Tensor  # bool [B, S]
     policy: Tensor  # float32 [B, S]: the search's
-    value: Tensor  # float32 [B]: how the game ended for the side to move
+    value: Tensor  # float32 [B]: how the game ended for the side to move, by result and margin
 
 
 class GridModel(nn.Module):
@@ -183,6 +184,16 @@ def _cut(
     return d
 
 
+def _margins(games: SelfPlayGames, states: Any, game: Any) -> Floats:
+    """The margin by which each position's game ended, for its side to move, float32 [R]."""
+    of_first = np.empty(len(games), np.float32)
+    for g, last in enumerate(np.cumsum(games.searched) - 1):
+        end = copy_state(row(states, last))
+        kernels.play_step(end, int(games.actions[games.offsets[g + 1] - 1]))
+        of_first[g] = game.margin(end) * (1 - 2 * end.turn[0])
+    return np.asarray(np.repeat(of_first, games.searched) * (1 - 2 * states.turn[:, 0]), np.float32)
+
+
 class Batches(train.Batches):
     """See `selfplay.train.Batches`."""
 
@@ -190,21 +201,32 @@ class Batches(train.Batches):
     """float32 [R]."""
 
     def __init__(
-        self, games: SelfPlayGames, game: Any, shape: Shape, params: TrainParams, *, seed: int, count: int
+        self,
+        games: SelfPlayGames,
+        game: Any,
+        shape: Shape,
+        params: TrainParams,
+        *,
+        seed: int,
+        count: int,
+        margin: float = 0.0,
     ) -> None:
-        """See `selfplay.train.Batches`.
+        """See `selfplay.train.Batches`; ``margin`` is that of the setting.
 
         Raises:
             ZugwerkError: there are no positions, or a step is not legal.
         """
         found = replay(games, game)
         super().__init__(found.generation, params, seed=seed, count=count)
-        self._states, self._policy, self._value = found.states, found.policy, found.value
+        value = found.value
+        if margin:
+            value = np.asarray((1 - margin) * value + margin * _margins(games, found.states, game), np.float32)
+        self._states, self._policy, self._value = found.states, found.policy, value
         self._plan, self._maps = plan_of(shape), symmetric_maps(shape)
         self.which = len(self._maps) if params.augment else 1
         self._among = np.full(2 * shape.tables, -1, np.int32)
         self._windows = (shape.cells, len(shape.lines))
-        self.register_buffer("value", torch.from_numpy(found.value), persistent=False)
+        self.register_buffer("value", torch.from_numpy(value), persistent=False)
 
     def cut(self, rows: npt.NDArray[np.int64], which: npt.NDArray[np.int64]) -> Batch:
         """See `selfplay.train.Batches`."""

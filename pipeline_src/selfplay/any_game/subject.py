@@ -8,7 +8,7 @@ from typing import Any
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import stamp
 from pipeline_src.games.game import load_game
-from pipeline_src.project.params import Count, Params, Text
+from pipeline_src.project.params import Count, Fraction, Params, Text
 from pipeline_src.search.grid_net import GridEvaluator, Shape, nothing_known, read_grid_net, shape_of, write_grid_net
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
 from pipeline_src.selfplay import params as shared
@@ -34,6 +34,8 @@ class AnySetting(shared.Setting):
     """All params of learning a game."""
 
     game: AnyBoard
+    margin: Fraction = 0.0
+    """Share of the game's margin in the value of a finished game; the rest is its result."""
 
 
 class AnyFiles(GenerationFiles):
@@ -101,7 +103,8 @@ class AnyGame(Subject):
         """See `Subject`."""
         from pipeline_src.selfplay.any_game.net import Batches
 
-        return Batches(games, self.game, self.shape(setting), setting.train, seed=setting.seed, count=count)
+        shape, params = self.shape(setting), setting.train
+        return Batches(games, self.game, shape, params, seed=setting.seed, count=count, margin=setting.margin)
 
 
 @lru_cache(maxsize=2)
@@ -117,8 +120,14 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         size: of the board; None is the game's first.
         variant: None is the game's first.
         seed: of all that is random.
-        options: ``games``, number in a round; ``simulations``, of a move.
+        options: ``games``, number in a round; ``simulations``, of a move; ``margin``, see `AnySetting`.
+
+    Raises:
+        ZugwerkError: a share of the margin of a game that has none.
     """
+    margin = options.get("margin", 0.0)
+    if margin and not hasattr(game, "margin"):
+        raise ZugwerkError(f"{game.NAME} has no kernel `margin`, of which values could have a share of {margin}")
     board = AnyBoard(
         name=game.NAME,
         rules=game.DIGEST,
@@ -148,4 +157,4 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         precision="32-true",
     )
     gate = shared.GateParams()
-    return AnySetting(seed=seed, game=board, net=None, self_play=play, train=train, gate=gate)
+    return AnySetting(seed=seed, game=board, net=None, self_play=play, train=train, gate=gate, margin=margin)
