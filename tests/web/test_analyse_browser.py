@@ -272,7 +272,7 @@ def test_the_page_reads_a_text_and_shows_variations_of_sgf(open_page):
     page.see("move 2, h8, is not legal here")
     box.fill(VARIED.decode())
     page.push("Read the text", "g9 side")
-    page.see("Move 2 of 3, a variation", "Move 4, h8, is not legal; it is left out")
+    page.see("Move 2 of 3, a variation", "Move 4, h8, is not legal: left out")
     page.fine()
 
 
