@@ -97,7 +97,7 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     page.see("Move 1 of 3")
     page.keyboard.press("ArrowRight")
     page.see("Move 2 of 3")
-    chart = page.get_by_role("slider", name="Win rate over the game")
+    chart = page.get_by_role("slider", name="Win rate of White over the game")
     assert chart.is_visible()
     chart.focus()
     page.keyboard.press("End")
