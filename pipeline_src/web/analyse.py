@@ -78,7 +78,6 @@ async def upload(request: Request, name: Annotated[str, Query(max_length=200)] =
     """Read the games of an upload; the request's body is the file."""
     data, path = await request.body(), Path(Path(name).name or "record")
     key = hashlib.sha256(path.name.encode() + b"\0" + data).hexdigest()[:32]  # a file opened again has the same links
-    key = hashlib.sha256(path.name.encode() + b"\0" + data).hexdigest()[:32]  # a file opened again has the same links
     found = await run_in_threadpool(read_games, data, path.name)
     with _LOCK:
         _UPLOADS[key] = _File(path, found, data)

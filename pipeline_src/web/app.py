@@ -14,7 +14,7 @@ from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -190,7 +190,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="Zugwerk in the browser",
         version=__version__,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from elsewhere; ours is static/pages/interface.js
         redoc_url=None,
         lifespan=play.opened,
     )
@@ -200,6 +200,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router, dependencies=[Depends(play.rules)])
     app.get("/api/report", response_class=Response)(report)
     app.get("/vega.js", include_in_schema=False)(vega)
+    app.get("/docs", include_in_schema=False)(lambda: RedirectResponse("/#/interface"))
     app.mount("/charts", _Files(directory=CHARTS))
     app.mount("/", _Files(directory=STATIC, html=True))
     app.add_exception_handler(ZugwerkError, _expected)

@@ -62,29 +62,39 @@ def gomoku(size: int, variant: str) -> Engine:
 
 
 def amazons(size: int, variant: str) -> Engine:
-    """The rules, and the searches of the players ``alphabeta`` and ``one_ply``."""
+    """The rules, and the searches of the players ``alphabeta``, ``one_ply`` and ``puct``, whose net ``nets`` asks."""
     from pipeline_src.games.amazons import EMPTY, flip, from_board
     from pipeline_src.search.alphabeta import MAX_DEPTH, read_variation, search_root
-    from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out
+    from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out, sealed
     from pipeline_src.search.amazons.evaluation import rank_all
+    from pipeline_src.search.mcts.puct import play_out, play_steps
+    from pipeline_src.search.mcts.puct_trees import PuctTrees
 
     state = get_game("amazons").initial_state(size, variant)
     player: Any = build_player("amazons", f"alphabeta:table_mb={TABLE_MB}")
     search = player.searcher.searcher
     space = search._start(state, Limit())
-    _clear(space.actions, space.values, space.root, *search._table)
+    puct = build_player("amazons", "puct:movetime=1").player_for(state).puct
+    trees = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE)
+    _clear(space.actions, space.values, space.root, *search._table, *trees.forest)
     engine, line = _rules(state), np.zeros(MAX_DEPTH + 1, np.int32)
     values, empty = np.zeros(engine.arrays["actions"].size, np.float32), from_board(np.full_like(state.board, EMPTY), 0)
+    (targets, played), steps = np.zeros((2, 1), np.int32), np.zeros(int(kernels.max_steps(state)), np.int32)
     engine.calls.update(
         flip=Need(flip, (state.lines, size, 0)),
         closed=Need(closed, (state,)),
+        sealed=Need(sealed, (state,)),
         count_out=Need(count_out, (state, PLAY_NODES, search.evaluator.endgame)),
         rank_all=Need(rank_all, (state, search.evaluator, engine.arrays["actions"], values)),
         search_root=Need(search_root, (state, search.evaluator, space, search._table, 1)),
         read_variation=Need(read_variation, (state, space, search._table, 1, line)),
+        play_out=Need(play_out, trees._inner_arguments(targets, None, None)),
+        play_steps=Need(play_steps, (trees.forest, trees.roots, played, steps)),
+        write_steps=Need(kernels.write_steps, (kernels.row(trees.roots, 0), steps)),
     )
     arrays = {"space": space, "line": line, "values": values, "empty": empty.lines}
-    return Engine(engine.calls, engine.arrays | arrays)
+    arrays |= {"root": trees.roots, "forest": trees.forest, "targets": targets, "played": played, "steps": steps}
+    return Engine(engine.calls, engine.arrays | arrays | {"settles": trees.net.settles})
 
 
 def _clear(*arrays: Any) -> None:

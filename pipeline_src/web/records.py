@@ -3,14 +3,16 @@
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records import files
-from pipeline_src.records.record import GameRecord, read_table, record_of
+from pipeline_src.records.record import GameRecord, Reject, read_table, record_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from pipeline_src.records.sgf import SgfGame
 
 
 OPEN = 4  # Number of archives kept in memory
@@ -46,16 +48,57 @@ def game_of(path: Path, gid: int) -> GameRecord:
 
 
 def read_games(data: bytes, name: str) -> files.Found:
-    """Return the games of an uploaded file, see `records.files.read_games`.
+    """Return the games of a file, see `records.files.read_games`; of SGF also the part of a game before a bad move.
 
     Raises:
         ZugwerkError: as there, or there are too many games.
     """
-    if files.kind_of(data, name) == "archive":
+    kind = files.kind_of(data, name)
+    if kind == "archive":
         _check_size(data, name)
-    found = files.read_games(data, name)
+    found = _read_sgf(data, name) if kind == "sgf" else files.read_games(data, name)
     if len(found.games) > MOST_GAMES:
         raise ZugwerkError(f"{name}: {len(found.games):,} games; a text may have {MOST_GAMES:,}: split it")
+    return found
+
+
+def _read_sgf(data: bytes, name: str) -> files.Found:
+    from pipeline_src.records.sgf import trees
+    from pipeline_src.records.sgf_games import parse_games
+
+    found = parse_games(data, 1, name=name)
+    if any(isinstance(one, Reject) and one.ply > 0 for one in found):
+        of_file = trees(data)
+        found = [_begun(one, tree, name) for one, tree in zip(found, of_file, strict=True)]
+    games = [one.record for one in found if not isinstance(one, Reject)]
+    rejects = [one for one in found if isinstance(one, Reject)]
+    if not games:
+        raise ZugwerkError(rejects[0].detail)
+    return files.Found(games, rejects)
+
+
+def _begun(found: "SgfGame | Reject", tree: Any, name: str) -> "SgfGame | Reject":
+    """A game up to its first bad move; `trees.tree_of` says what is left out."""
+    from sgfmill import sgf_grammar
+
+    from pipeline_src.records.sgf_games import parse_games
+
+    if not isinstance(found, Reject):
+        return found
+    left = found.ply  # inserted passes count in it, so it may be too many
+    while left > 0:
+        moves, nodes = 0, []
+        for node in sgf_grammar.main_sequence_iter(tree):
+            moves += "B" in node or "W" in node
+            if moves > left:
+                break
+            nodes.append(node)
+        cut = sgf_grammar.Coarse_game_tree()
+        cut.sequence = nodes
+        (before,) = parse_games(sgf_grammar.serialise_game_tree(cut), found.gid, name=name)
+        if not isinstance(before, Reject):
+            return before
+        left = min(left - 1, before.ply)
     return found
 
 

@@ -30,10 +30,16 @@ from pipeline_src.web.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
 CHARTS = Path(__file__).parents[1] / "report" / "specs"
-SERVERS = ("nets.js", "joseki.js")  # Pages that need the server
+SERVERS = ("nets.js", "joseki.js", "interface.js")  # Pages that need the server
 PLAYERS: dict[str, dict[str, tuple[str, ...]]] = {
     "gomoku": {"zero": ("nodes", "simulations", "movetime", "search", "temperature", "fours"), "random": ()},
-    "amazons": {"alphabeta": ("nodes", "movetime", "depth"), "one_ply": (), "random": ()},
+    "amazons": {
+        "alphabeta": ("nodes", "movetime", "depth"),
+        "puct": ("nodes", "simulations", "movetime"),
+        "nets": ("temperature",),
+        "one_ply": ("noise",),
+        "random": (),
+    },
 }
 """Players of the page with their options, by game; the first one analyses and gives hints."""
 SINGLE = "zugwerk.html"
@@ -49,7 +55,10 @@ BOARDS = {
 def tables(boards: Mapping[str, Sequence[str]] = BOARDS) -> dict[str, Any]:
     """Return what the page has to know and no kernel knows, as JSON has it."""
     from pipeline_src.games.gomoku import WHAT
+    from pipeline_src.records.psq import _RULE, _RULE_NUMBERS, _RULE_WORDS
+    from pipeline_src.records.sgf_games import LETTERS, NUMBERS
 
+    rules = {"rule": _RULE.pattern, "words": _RULE_WORDS, "numbers_of_rules": _RULE_NUMBERS}
     hints = {game: f"{next(iter(players))}:movetime=1000" for game, players in PLAYERS.items()}
     return {
         "boards": {game: list(some) for game, some in boards.items()},
@@ -59,6 +68,7 @@ def tables(boards: Mapping[str, Sequence[str]] = BOARDS) -> dict[str, Any]:
         "analysts": {game: [next(iter(players))] for game, players in PLAYERS.items()},
         "hints": hints,
         "forbidden": WHAT,
+        "records": {"numbers": NUMBERS, "letters": LETTERS} | rules,
         "search": _search(),
     }
 
@@ -104,6 +114,7 @@ def _limit(game: str, name: str) -> dict[str, float]:
 def _search() -> dict[str, Any]:
     """Return the options and constants of the searches."""
     from pipeline_src.search.alphabeta import _BELIEF, DECIDED, LOST
+    from pipeline_src.search.evaluator import COUNTED
     from pipeline_src.search.mcts.puct_trees import LEAST_SHARE
     from pipeline_src.web import child
 
@@ -116,7 +127,14 @@ def _search() -> dict[str, Any]:
         "fours": int(proving.evaluate_batch.limits[0]),
         "least_share": LEAST_SHARE,
     }
+    amazons = get_game("amazons").initial_state()
+    steps: Any = build_player("amazons", "puct:movetime=1")
+    puct = steps.player_for(amazons).puct
     values = {
+        "puct": puct.options._asdict(),
+        "first_share": puct.first_share,
+        "least_share": LEAST_SHARE,
+        "counted": COUNTED,
         "lost": LOST,
         "decided": DECIDED,
         "belief": _BELIEF,

@@ -117,7 +117,7 @@ class _Growing:
         state, depth = self.states[at], self._depths[at] + 1
         move = self.rules.format_move(action, *state.board.shape)
         if not self.rules.is_legal(state, action):
-            self.left_out.append(f"move {depth}, {move}, is not legal; it is left out with all that follows it")
+            self.left_out.append(f"move {depth}, {move}, is not legal: left out with what follows")
             return None
         if len(self.nodes) == MOST_NODES:
             self.left_out.append(f"the file has more than {MOST_NODES:,} positions; the others are left out")
@@ -148,7 +148,7 @@ class _Growing:
         sets_up = not main and any(key in node for key in ("AB", "AW", "AE", "AA"))
         if sets_up or len(moves) > 1:
             why = "a variation sets up pieces" if sets_up else "two moves in one node"
-            self.left_out.append(f"move {self._depths[at] + 1}: {why}; left out with all that follows")
+            self.left_out.append(f"move {self._depths[at] + 1}: {why}: left out with what follows")
             return None
         if not moves:
             return at
@@ -167,7 +167,8 @@ class _Growing:
             else:
                 action = self.rules.parse_move(word_of(text, size), *state.board.shape)
         except (ValueError, ZugwerkError):
-            self.left_out.append(f"move {self._depths[at] + 1}, {shown(text)}, is no move; it is left out")
+            what = f"{text}, is off the board" if re.fullmatch("[A-Za-z]{2}", text) else f"{shown(text)}, is no move"
+            self.left_out.append(f"move {self._depths[at] + 1}, {what}: left out with what follows")
             return None
         if letter != to_play:
             self.left_out.append(f"move {self._depths[at] + 1}, {shown(text)}, is not of the side to move; left out")

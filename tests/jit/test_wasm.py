@@ -157,7 +157,13 @@ def test_the_pages_players_choose_the_same_moves(engines):
     asked, wanted = [], []
     for game, near, most, texts in (
         ("gomoku", RENJU, 40, ("zero:simulations=100", "zero:simulations=100,fours=40")),
-        ("amazons", AMAZONS, 60, ("one_ply", "alphabeta:nodes=2000", "alphabeta:depth=2")),
+        (
+            "amazons",
+            AMAZONS,
+            60,
+            ("one_ply", "alphabeta:nodes=2000", "alphabeta:depth=2", "puct:simulations=300", "nets"),
+        ),
+        ("amazons", AMAZONS, 160, ("alphabeta:nodes=2000", "puct:simulations=100")),  # endings, which are counted out
     ):
         rules = get_game(game)
         for state in positions(rules, 12 * 7, most, near)[::7]:

@@ -399,13 +399,29 @@ def test_variations_names_and_comments_of_sgf_are_read_and_written(client):
     assert replay["comment"] == "an end ] of a comment"
     assert replay["nodes"][6]["fen"] == "15/15/15/15/15/5x9/6o8/7x7/15/15/15/15/15/15/15 w"
     assert replay["left_out"] == [
-        "move 4, h8, is not legal; it is left out with all that follows it",
-        "move 2, 'zz', is no move; it is left out",
+        "move 4, h8, is not legal: left out with what follows",
+        "move 2, zz, is off the board: left out with what follows",
         "move 2, 'aa', is not of the side to move; left out",
     ]
     text = exported_from(client, replay)["text"]
     again = first_of(client, text.encode())
     assert (again["nodes"], again["comment"], again["left_out"]) == (replay["nodes"], replay["comment"], [])
+
+
+@pytest.mark.parametrize(
+    ("moves", "kept", "said"),
+    [
+        (b";B[pd];W[zz];B[dd]", ["Q16"], "move 2, zz, is off the board: left out with what follows"),
+        (b";B[pd];B[dd];W[dd];W[aa]", ["Q16", "pass", "D16"], "move 4, D16, is not legal: left out with what follows"),
+    ],
+)
+def test_game_of_go_is_read_up_to_a_bad_move(client, moves, kept, said):
+    replay = first_of(client, b"(;SZ[19]KM[6.5]PB[ann]RE[B+2]" + moves + b")(;SZ[19];B[zz])")
+    assert [one["move"] for one in replay["nodes"]] == kept
+    assert replay["left_out"] == [said]
+    assert (replay["head"]["plies"], replay["head"]["first_name"]) == (len(kept), "ann")
+    listed = ask(client, "analyse/games", source=replay["source"])
+    assert (listed["games_in_all"], listed["rejects_in_all"]) == (1, 1)
 
 
 def test_a_missing_pass_of_go_is_added_in_variations_too(client):
@@ -422,9 +438,9 @@ def test_nodes_that_are_no_single_move_end_a_variation(client):
     replay = first_of(client, b"(;GM[1]SZ[9];AB[gg];W[ee]" + variations + b")")
     assert [(one["parent"], one["move"]) for one in replay["nodes"]] == [(0, "E5"), (1, "E6"), (2, "A9"), (1, "F5")]
     assert replay["left_out"] == [
-        "move 2: a variation sets up pieces; left out with all that follows",
-        "move 2: two moves in one node; left out with all that follows",
-        "move 2: two moves in one node; left out with all that follows",
+        "move 2: a variation sets up pieces: left out with what follows",
+        "move 2: two moves in one node: left out with what follows",
+        "move 2: two moves in one node: left out with what follows",
     ]
     again = first_of(client, exported_from(client, replay)["text"].encode())
     assert [one["comment"] for one in (replay["nodes"][3], again["nodes"][3])] == ["a\nb\n\nc"] * 2

@@ -97,8 +97,8 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     page.see("Move 1 of 3")
     page.keyboard.press("ArrowRight")
     page.see("Move 2 of 3")
-    chart = page.get_by_role("slider", name="Win rate over the game")
-    assert chart.is_visible()
+    chart = page.get_by_role("slider", name="Win rate of White over the game")
+    chart.wait_for()
     chart.focus()
     page.keyboard.press("End")
     page.see("Move 3 of 3")
@@ -142,7 +142,8 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     page.get_by_role("textbox", name="Comment").fill("too far]")
     page.get_by_role("tab", name="Moves").click()
     turns = page.get_by_role("group", name="Moves")
-    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "j10", "aside", "✎"]
+    shown = turns.get_by_role("group", name="Variation of move 3").inner_text().split()  # with marks, once it is judged
+    assert [word for word in shown if word in ("2.", "j10", "aside", "✎")] == ["2.", "j10", "aside", "✎"]
     page.get_by_role("tab", name="Notes").click()
     page.push("Make main line")
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
@@ -159,7 +160,7 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
     page.reload()
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
-    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "h7"]
+    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split()[:2] == ["2.", "h7"]
     page.get_by_role("tab", name="Notes").click()
     assert page.get_by_role("textbox", name="Comment").input_value() == "too far]"
     page.fine(PHONE)
@@ -258,7 +259,8 @@ def test_page_plays_amazons_turns_from_a_set_up_position(open_page):
     for cell in ("a1", "a3", "a1"):
         page.locator(f".board.live .cell.legal[data-cell={cell}]").click()
     page.see("Move 1 of 1")
-    assert page.locator(".turns button").all_inner_texts() == ["a1-a3/a1"]
+    (turn,) = page.locator(".turns button").all_inner_texts()
+    assert turn.split()[0] == "a1-a3/a1"
     assert violations(page) == []
 
 
@@ -272,7 +274,7 @@ def test_the_page_reads_a_text_and_shows_variations_of_sgf(open_page):
     page.see("move 2, h8, is not legal here")
     box.fill(VARIED.decode())
     page.push("Read the text", "g9 side")
-    page.see("Move 2 of 3, a variation", "Move 4, h8, is not legal; it is left out")
+    page.see("Move 2 of 3, a variation", "Move 4, h8, is not legal: left out")
     page.fine()
 
 

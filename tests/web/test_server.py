@@ -286,6 +286,14 @@ def test_theme_follows_the_system_until_chosen(open_page):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
+def test_page_of_the_interface_shows_requests_and_their_messages(open_page):
+    page = open_page("docs")
+    page.get_by_text("POST /api/analyse/line").click()
+    page.get_by_role("button", name="AnalysisRequest").first.click()
+    page.see("Text of a player that searches")
+    page.fine(PHONE)
+
+
 def test_missing_page_says_so(open_page):
     page = open_page("#/nowhere")
     page.see("There is no page nowhere.")

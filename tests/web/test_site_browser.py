@@ -7,8 +7,11 @@ import threading
 
 import pytest
 
+from pipeline_src.web.records import read_games
 from pipeline_src.web.site import joined, write_site
+from pipeline_src.web.trees import tree_of
 from tests.web.conftest import PHONE, fits, middle, moves, set_up, turn
+from tests.web.test_analyse import VARIED
 
 pytest.importorskip("ziglang")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -55,7 +58,7 @@ def test_a_game_of_gomoku_survives_reload_and_analysis(open_page):
     page.touch("e5")
     page.locator(".moves .move").nth(1).wait_for()
     turn(page).wait_for()
-    page.push("Resign")
+    page.push("Resign", "Yes, resign")
     page.see("White has won.")
     page.get_by_role("link", name="Analyse this game").click()
     page.see("3 of 3 positions")
@@ -80,15 +83,56 @@ def test_a_whole_game_of_the_amazons(open_page):
     assert "has won" in page.locator(".status").inner_text()
 
 
-def test_the_search_of_the_amazons_thinks_and_moves_at_once(open_page):
+@pytest.mark.parametrize("player", ["alphabeta:movetime=600000", "puct:movetime=600000"])
+def test_the_search_of_the_amazons_thinks_and_moves_at_once(open_page, player):
     page = open_page()
-    set_up(page, "alphabeta:movetime=600000", game="amazons", size=10, variant="standard", side=1)
+    set_up(page, player, game="amazons", size=10, variant="standard", side=1)
     page.locator(".figures").wait_for()
     page.push("Move now")
     page.see("Your turn.")
     assert re.fullmatch(r"[a-j]\d+-[a-j]\d+/[a-j]\d+", moves(page)[0])
     page.push("Hint")
     page.see("Hint: ")
+
+
+READ = """async (text) => {
+  const [records, { replay }] = await Promise.all(["records", "analyse"].map((name) => import(`./local/${name}.js`)));
+  const found = await records.upload("a.sgf", new Blob([text]));
+  const one = await records.game({ source: found.source, number: 1 }, replay);
+  return [one, await records.written({ ...one.head, ...one, winner: one.head.winner })];
+}"""
+TURNS = b"(;GM[18]SZ[10]PW[ann]PB[bob]RE[W+R];W[djddgd];B[gadacd]C[a \\ sign](;W[jdidjd])(;W[zzzzzz]))"
+
+
+@pytest.mark.parametrize("text", [VARIED, TURNS, b"(;GM[4]SZ[9]RU[freestyle]AB[aa][bb]AW[cc];W[dd];B[zz])"])
+def test_records_are_read_and_written_as_by_the_server(open_page, text):
+    read, saved = open_page("#/analyse").evaluate(READ, text.decode())
+    (record,) = read_games(text, "a.sgf").games
+    tree, left_out = tree_of(record, text)
+    assert [[node[key] for key in ("parent", "move", "name", "comment")] for node in read["nodes"]] == [
+        [node.parent, node.move, node.name, node.comment] for node in tree.nodes
+    ]
+    assert (read["place"]["fen"], read["comment"]) == (tree.place.fen, tree.comment)
+    assert [said.split(",")[0] for said in read["left_out"]] == [said.split(",")[0] for said in left_out]
+    about = ("first_name", "second_name", "winner", "resigned")
+    assert [read["head"][key] for key in about] == [getattr(tree, key) for key in about]
+    (again,) = read_games(saved.encode(), "b.sgf").games
+    assert tree_of(again, saved.encode())[0] == tree
+
+
+def test_a_file_is_opened_and_saved(open_page):
+    page = open_page("#/analyse")
+    page.locator("#file").set_input_files({"name": "game.sgf", "mimeType": "text/plain", "buffer": VARIED})
+    page.see("ann", "game.sgf, game 1: 4 moves", "Move 4, h8, is not legal: left out with what follows")
+    page.reload()  # the browser keeps the file
+    page.see("game.sgf, game 1: 4 moves")
+    page.get_by_role("tab", name="Tools").click()
+    with page.expect_download() as saved:
+        page.push("Export .sgf")
+    assert "N[side]" in saved.value.path().read_text()
+    page.push("Open another")
+    page.locator("#file").set_input_files({"name": "x.sgf", "mimeType": "text/plain", "buffer": b"hello"})
+    page.see("x.sgf: not a record")
 
 
 def test_a_set_up_position_stays_in_the_address(open_page):
@@ -98,6 +142,7 @@ def test_a_set_up_position_stays_in_the_address(open_page):
     page.push("Previous move")
     page.touch("g8")
     page.locator(".variation").wait_for()
+    page.get_by_role("tab", name="Tools").click()
     page.push("Edit this position")
     page.push("Analyse this position")
     page.locator(".candidates li").first.wait_for()

@@ -5,6 +5,7 @@ import { fileAt, here } from "./api.js";
 import { h, put, notice } from "./dom.js";
 
 const PAGES = here ? [["play", "Play"], ["analyse", "Analyse"]] : [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"]];
+const TITLES = new Map([...PAGES, ...(here ? [] : [["interface", "Interface"]])]);
 const load = (name) => import(here ? fileAt(`pages/${name}.js`) : `./pages/${name}.js`);
 const main = document.getElementById("main"), nav = document.getElementById("nav"), theme = document.getElementById("theme");
 const links = new Map(PAGES.map(([name, title]) => [name, h("a", { href: `#/${name}` }, title)]));
@@ -19,7 +20,7 @@ function place() {
 }
 
 async function show() {
-  const [name, params] = place(), own = (number += 1), title = PAGES.find(([one]) => one === name)?.[1];
+  const [name, params] = place(), own = (number += 1), title = TITLES.get(name);
   leave?.();
   leave = null;
   links.forEach((link, one) => one === name ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current"));
@@ -55,7 +56,7 @@ document.querySelector(".skip").onclick = (event) => { event.preventDefault(); m
 setTheme(document.documentElement.dataset.theme);
 listen();
 const KEYS = [["← →", "one move back or on"], ["Home End", "to the start, to the end"], ["Tab", "to the board, at its centre or the last move"], ["arrows, Enter", "on the board: choose a point, a piece, a square"], ["Esc", "take back a part of a turn"], ["Ctrl+V", "open a record, a position or moves that were copied"], ["?", "this list"]];
-const help = h("dialog", { "aria-label": "Keys", class: "card" }, h("h2", {}, "Keys"), h("table", {}, KEYS.map(([key, what]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, what)))), h("form", { method: "dialog" }, h("button", {}, "Close")));
+const help = h("dialog", { "aria-label": "Keys", class: "card" }, h("h2", {}, "Keys"), h("table", {}, KEYS.map(([key, what]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, what)))), h("form", { method: "dialog", class: "row" }, here ? null : h("a", { class: "grow", href: "#/interface", onclick: () => help.close() }, "Interface for programs"), h("button", {}, "Close")));
 document.body.append(help);
 addEventListener("keydown", (event) => { if (event.key === "?" && !help.open && !event.target.closest?.("input, textarea, select")) help.showModal(); });
 addEventListener("hashchange", show);

@@ -15,6 +15,13 @@ export function copies(of) {
   return [copy("Moves", ({ moves }) => moves.join(" ")), copy("Position", ({ fen }) => fen), copy("SGF", ({ sgf }) => sgf()), of().link && copy("Link", ({ link }) => link)];
 }
 
+/** Have the browser save a text as a file. */
+export function saveAs(name, text) {
+  const link = URL.createObjectURL(new Blob([text], { type: "application/x-go-sgf" }));
+  h("a", { href: link, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(link), 10000);
+}
+
 /** The address of the page Play with a position. */
 export function pathOf({ game, size, variant, fen, moves }) {
   const start = fen ? namedStart(game, fen) : { size, variant };

@@ -1,6 +1,6 @@
 // Where a game to analyse comes from: a file, a text, an empty board, or a position that is set up by hand.
 
-import { get, post } from "../api.js";
+import { get, here, post } from "../api.js";
 import { choice, count, field, h, notice, number, put, select, short } from "../dom.js";
 import { GameBoard, SIDES, fenOf } from "../play/board.js";
 import { pathOf } from "./copy.js";
@@ -12,9 +12,9 @@ const PIECES = { gomoku: [[TURNS, "Stones in turn"], ["x", "Black stone"], ["o",
 
 /** The first view: `begin` shows another one, `views` are those that it may choose. */
 export async function choose(root, begin, views) {
-  const input = h("input", { type: "file", id: "file", accept: ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && openFile(begin, views, input.files[0].name, input.files[0]) });
+  const input = h("input", { type: "file", id: "file", accept: here ? ".sgf,.psq" : ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && openFile(begin, views, input.files[0].name, input.files[0]) });
   const label = h("label", { class: "button main", for: "file" }, "Choose a file");
-  const drop = h("div", { class: "drop" }, h("p", {}, "Drop a record on any page: LittleGolem’s text, SGF, a Piskvorky record (.psq), a Parquet archive, or the journal of a match."), input, label);
+  const drop = h("div", { class: "drop" }, h("p", {}, `Drop a record on any page: SGF, a Piskvorky record (.psq)${here ? "." : ", LittleGolem’s text, a Parquet archive, or the journal of a match."}`), input, label);
   drop.ondragover = () => drop.classList.add("over"); // what is dropped anywhere is opened
   drop.ondragleave = () => drop.classList.remove("over");
   const own = h("div", { class: "card stack" }, h("h2", {}, "A board of your own"), h("p", { class: "note" }, "Loading …"));
@@ -31,7 +31,7 @@ export async function choose(root, begin, views) {
     found.files.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
     for (const one of found.files) { const cut = one.name.lastIndexOf("/"), folder = one.name.slice(0, Math.max(0, cut)); folders.set(folder, [...(folders.get(folder) || []), one]); }
     const button = (one) => h("button", { type: "button", onclick: () => begin(views.list, one.source, 0), "aria-label": one.name, title: `${one.name}, ${short(one.bytes)}B` }, one.name.split("/").at(-1).replace(".parquet", ""));
-    put(files, h("h2", {}, "Records of this server"), found.files.length
+    put(files, h("h2", {}, here ? "Other records" : "Records of this server"), found.files.length
       ? [...folders].map(([folder, some]) => h("div", {}, h("h3", {}, folder || "at the top"), h("div", { class: "files" }, some.map(button))))
       : h("p", {}, found.note || "There are none below its folders yet."),
     found.left_out > 0 && h("p", { class: "note" }, `and ${number(found.left_out)} more`));

@@ -54,7 +54,7 @@ export class Played {
       const { libraries, problems } = await get("joseki/libraries");
       this.library = libraries[0]?.name;
       if (this.library) this.askCorners();
-      else put(this.corners, h("p", { class: "note" }, problems.join("; ") || "There is no joseki library here. To make one, run: dvc repro joseki_build"));
+      else put(this.corners, h("p", { class: "note" }, problems.join("; ") || "There is no joseki library in the folders of this server (--folder). A clone of the project makes one: dvc repro joseki_build"));
     } catch (error) { put(this.corners, h("p", { class: "note" }, error.message)); }
   }
 

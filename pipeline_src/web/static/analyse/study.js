@@ -6,7 +6,7 @@ import { GameBoard, SIDES, numbersButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
 import { Candidates } from "./candidates.js";
-import { copies, pathOf } from "./copy.js";
+import { copies, pathOf, saveAs } from "./copy.js";
 import { COLOURS, Judges } from "./judges.js";
 import { forget, has, keyOf, read, write } from "./kept.js";
 import { BAD, DOUBTFUL, MoveList, glyph } from "./moves.js";
@@ -307,11 +307,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   }
 
   async function save(format) {
-    try {
-      const { name: file, text } = await written(format), link = URL.createObjectURL(new Blob([text], { type: "application/x-go-sgf" }));
-      h("a", { href: link, download: file }).click();
-      setTimeout(() => URL.revokeObjectURL(link), 10000);
-    } catch (error) { toast(error.message, "bad"); }
+    try { const { name: file, text } = await written(format); saveAs(file, text); } catch (error) { toast(error.message, "bad"); }
   }
 }
 

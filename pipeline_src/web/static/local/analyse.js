@@ -1,12 +1,13 @@
 // Trees of variations and the analysis of games without a server; the messages are those of the server.
 
+import { BUDGETS, unitOf } from "../analyse/values.js";
 import { at, table, taskOf } from "./engine.js";
 import { Refusal } from "./rules.js";
 
 const JUDGE_MS = 250, RESULTS = { first: 1, draw: 0.5, second: 0 };
 
 /** A tree of variations with its positions, see `Replay` of the server's messages. */
-export async function replay({ place, nodes = [], comment = "", first_name = "", second_name = "", winner = null, resigned = false }) {
+export async function replay({ place, nodes = [], comment = "", first_name = "", second_name = "", event = "", winner = null, resigned = false }) {
   const { analysts } = await table(), start = { ...place, moves: [] }, rules = await at(start), fen = rules.fen, moves = place.moves || [];
   const all = [...moves.map((move, parent) => ({ parent, move })), ...nodes.map((one) => ({ ...one, parent: one.parent + moves.length }))];
   const lines = [[]], drawn = [];
@@ -21,8 +22,8 @@ export async function replay({ place, nodes = [], comment = "", first_name = "",
   });
   const known = rules.game === "amazons" || !/-\d/.test(rules.variant);
   return {
-    source: "", name: "", left_out: [], comment, nodes: drawn, height: rules.size, width: rules.size, formats: [],
-    head: { number: 0, game: place.game, first_name, second_name, winner, resigned, plies, event: "" },
+    source: "", name: "", left_out: [], comment, nodes: drawn, height: rules.size, width: rules.size, formats: ["sgf"],
+    head: { number: 0, game: place.game, first_name, second_name, winner, resigned, plies, event },
     place: { game: place.game, size: rules.size, variant: place.variant || "", fen, moves: [] }, analysts: known ? analysts[place.game] : [],
   };
 }
@@ -40,9 +41,9 @@ export function read(place, text) {
   return { ...place, moves };
 }
 
-/** Judge the positions of a line from a ply on, in order. */
-async function* judged(engine, place, player, movetime, first = 0) {
-  const task = { kind: (await taskOf(player, place)).kind, movetime }, { search } = await table(), moves = place.moves || [];
+/** Judge the positions of a line from a ply on, in order, within `limits` for each. */
+async function* judged(engine, place, player, limits, first = 0) {
+  const { nodes, movetime, ...own } = await taskOf(player, place), task = { ...own, ...limits }, { search } = await table(), moves = place.moves || [];
   let before = null;
   for (let ply = first; ply <= moves.length; ply++) {
     const rules = await at({ ...place, moves: moves.slice(0, ply) }), { winner, side } = rules, played = rules.moves.at(-1), about = { value: null, depth: 0, nodes: 0, line: [] };
@@ -50,6 +51,7 @@ async function* judged(engine, place, player, movetime, first = 0) {
     if (!winner) {
       const rates = [];
       const { thought } = await engine.search({ ...place, moves: moves.slice(0, ply) }, task, (heard) => { if (heard) rates[heard.depth] = heard.win_rate; });
+      if (!thought) throw new Refusal(`The player ${player} gives no value of its positions; take another one.`);
       Object.assign(about, { value: thought.value, depth: thought.depth, nodes: thought.nodes, line: thought.line });
       // Values favour the side that moves last in a line: of two iterations the mean, but for trees and proofs.
       const earlier = thought.unit === "rate" || Math.abs(thought.value) >= search.amazons.proven ? undefined : rates[thought.depth - 1];
@@ -65,30 +67,22 @@ async function* judged(engine, place, player, movetime, first = 0) {
 /** What a move gives away, by a quick look at the positions before and after it. */
 export async function judge(engine, place, move) {
   const moves = [...place.moves, move], found = [];
-  for await (const one of judged(engine, { ...place, moves }, (await table()).hints[place.game], JUDGE_MS, moves.length - 1)) found.push(one);
+  for await (const one of judged(engine, { ...place, moves }, (await table()).hints[place.game], { movetime: JUDGE_MS }, moves.length - 1)) found.push(one);
   const [before, after] = found;
   return { win_rates: [before.win_rate, after.win_rate], lost: after.lost, line: before.line };
 }
 
-const kept = new Map();
-
-/** Judge all positions of a line, with messages as of the server's WebSocket. */
-export async function analyse(engine, { place, player, movetime = 100 }, hear, closed) {
-  const positions = (place.moves || []).length + 1;
+/** Judge the positions of a line from a ply on, with messages as of the server's WebSocket. */
+export async function analyse(engine, { place, player, nodes = BUDGETS[unitOf(player)][0], first = 0 }, hear, closed) {
+  const positions = (place.moves || []).length + 1 - first;
   const say = (state, done, error = "") => hear({ kind: "state", state, done, positions, error });
-  const key = JSON.stringify([place.game, place.size, place.variant, place.fen, place.moves, player, movetime]);
   try {
-    if (kept.has(key)) kept.get(key).forEach(hear);
-    else {
-      const found = [];
-      say("preparing", 0);
-      for await (const one of judged(engine, place, player, movetime)) {
-        if (closed()) return;
-        found.push(one);
-        hear(one);
-        say("running", found.length);
-      }
-      kept.set(key, found);
+    let done = 0;
+    say("preparing", 0);
+    for await (const one of judged(engine, place, player, { nodes }, first)) {
+      if (closed()) return;
+      hear({ ...one, budget: nodes });
+      say("running", done += 1);
     }
     say("done", positions);
   } catch (error) { if (!error.given) say("failed", 0, error.message); }

@@ -4,10 +4,11 @@ import { ApiError } from "../api.js";
 import { analyse, judge, replay, read } from "./analyse.js";
 import { Engine, at, table, taskOf } from "./engine.js";
 import { begin, gameOf } from "./game.js";
+import { game, list, upload, written } from "./records.js";
 import { Refusal } from "./rules.js";
 
 const GONE = 4404;
-const NOTE = "Files of records need the server: zugwerk web. Moves and positions can be pasted here.";
+const NOTE = "SGF and .psq are read here; archives, journals of matches, LittleGolem’s text and records of Go need the server: zugwerk web.";
 const think = new Engine(), watch = new Engine();
 
 if (!globalThis.zugwerkFiles) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {}); // without one, it needs the connection
@@ -21,16 +22,20 @@ const ROUTES = {
   "play/judge": async ({ place, move }) => judge(watch, place, move),
   "analyse/files": async () => ({ files: [], left_out: 0, note: NOTE }),
   "analyse/tree": replay,
+  "analyse/upload": (blob, { name }) => upload(name, blob),
+  "analyse/games": (_, query) => list(query),
+  "analyse/game": (_, query) => game(query, replay),
+  "analyse/export": async ({ tree, name = "game" }) => ({ name: `${name}.sgf`, text: await written(tree) }),
   "analyse/paste": async ({ place, text }) => replay({ place: read(place, text) }),
 };
-const NEEDS = { "analyse/upload": NOTE, "analyse/forced": "The puzzles of forced wins need the server: zugwerk web.", "play/territory": "The squares of each side need the server: zugwerk web." };
+const NEEDS = { "analyse/forced": "The puzzles of forced wins need the server: zugwerk web.", "play/territory": "The squares of each side need the server: zugwerk web." };
 
 /** The answer to a request. */
 export async function ask(path, body, { signal } = {}) {
-  const name = path.split("?")[0];
+  const [name, query] = path.split("?");
   try {
     if (!ROUTES[name]) throw new Refusal(NEEDS[name] ?? "This needs the server: zugwerk web.");
-    const found = await ROUTES[name](body);
+    const found = await ROUTES[name](body, Object.fromEntries(new URLSearchParams(query)));
     if (signal?.aborted) throw new DOMException("given up", "AbortError");
     return found;
   } catch (error) {

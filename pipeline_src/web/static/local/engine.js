@@ -48,7 +48,7 @@ export async function taskOf(text, place) {
   if (!known || other) throw new Refusal(`${other ? `The option ${other === ":MODEL" ? "model" : other} of ${name}` : `The player ${name}`} needs the server: zugwerk web.`);
   if (options.fours && Number(options.fours) !== search.gomoku.fours) throw new Refusal(`fours=${options.fours} needs the server: zugwerk web; here it is ${search.gomoku.fours}.`);
   const number = (...keys) => { const key = keys.find((one) => options[one]); if (!key) return undefined; if (!(Number(options[key]) > 0)) throw new Refusal(`${key}: ${options[key]} is no number above 0.`); return Number(options[key]); };
-  const task = { kind: name, nodes: number("nodes", "simulations"), movetime: number("movetime"), depth: number("depth"), temperature: number("temperature"), fours: number("fours"), policy: options.search === "none" };
+  const task = { kind: name, nodes: number("nodes", "simulations"), movetime: number("movetime"), depth: number("depth"), temperature: number("temperature"), fours: number("fours"), noise: number("noise"), policy: options.search === "none" };
   task.alone = !task.fours && Boolean(task.nodes || task.policy); // as the registry picks the player
   if (!task.nodes && !task.movetime && !task.depth) Object.assign(task, players.limits[name]);
   return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== undefined));
@@ -64,7 +64,7 @@ export class Engine {
     if (id !== this.id) throw Object.assign(new Error("given up"), { given: true });
     this.worker ??= this.begin(found);
     return new Promise((settle, fail) => {
-      this.task = { id, heard, settle, fail, latest: null, blocks: place.game === "amazons" };
+      this.task = { id, heard, settle, fail, latest: null, blocks: task.kind === "alphabeta" };
       this.worker.postMessage({ id, place, task });
     });
   }

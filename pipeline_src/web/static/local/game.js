@@ -87,7 +87,7 @@ class Game {
     const clocks = kept.left && { left_ms: [0, 1].map((side) => this.leftOf(side, board.to_play)), running: this.since === null ? null : board.to_play };
     if (!now.turn) Object.assign(board, { cells: [], turns: {} });
     this.hear({ kind: "game", id: kept.id, place: kept.place, seats: kept.seats, levels: kept.seats.map(level), board: { ...board, winner: kept.winner ?? board.winner }, ended: kept.ended ?? (board.winner ? "board" : null),
-      opening: null, counted: now.counted, clocks, persons_turn: now.turn, can_undo: this.undoTo(now) !== null, paused: this.paused, thinking: due, formats: [] });
+      opening: null, counted: now.counted, clocks, persons_turn: now.turn, can_undo: this.undoTo(now) !== null, paused: this.paused, thinking: due, formats: ["sgf"] });
     if (this.latest) this.hear(this.latest);
     if (due && this.searching !== "move") this.think("move", kept.seats[board.to_play], board.to_play);
   }

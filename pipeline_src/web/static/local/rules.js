@@ -172,6 +172,14 @@ export class Rules {
     return [...board.keys()].filter((cell) => board[cell] === 0 && this.kernels.run("forbidden", { row: Math.floor(cell / this.size), column: cell % this.size })).map((cell) => this.name(cell));
   }
 
+  /** The turn of the Amazons to play without a search, as `closing_turn` has it, with bounds of the margin; or null. */
+  closing() {
+    const [least, most, turn] = this.kernels.run("count_out"), stride = this.size + 1;
+    if (turn < 0 || !(least > 0 || (most <= 0 && this.kernels.run("closed")) || this.kernels.run("sealed"))) return null;
+    const squares = [turn >> 14, (turn >> 7) & 127, turn & 127].map((bit) => Math.floor(bit / stride) * this.size + (bit % stride));
+    return { action: squares.reduce((number, square) => number * this.cells + square, 0), least, most };
+  }
+
   /** The result of a position of the Amazons that counting decides, or null. */
   counted() {
     if (this.game !== "amazons" || this.winner || !this.kernels.run("closed")) return null;

@@ -18,11 +18,29 @@ function drawn(items, weights) {
   return items[weights.findIndex((weight) => (left -= weight) < 0)] ?? items.at(-1);
 }
 
+/** A draw from the normal distribution. */
+const normal = () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
+
+/** The item with most weight, the first of equals. */
+const likeliest = (items, weights) => items[weights.indexOf(Math.max(...weights))];
+
+/** The item with most weight, or with a temperature one that is drawn. */
+function picked(items, weights, temperature) {
+  const most = Math.max(...weights);
+  return temperature ? drawn(items, weights.map((one) => (one / most) ** (1 / temperature))) : likeliest(items, weights);
+}
+
+/** The win rate of a value in squares. */
+const rated = (value, odds) => 1 / (1 + Math.exp(-Math.max(-500, Math.min(500, value / odds))));
+
 const share = (value) => Math.min(1, Math.max(0, (1 + value) / 2));
 
-/** PUCT in one tree of Gomoku, with or without searches by fours. */
+/** PUCT in one tree; that of Gomoku is with or without searches by fours. */
 class Tree {
-  constructor(rules, table) { Object.assign(this, { rules, kernels: rules.kernels, table }); }
+  constructor(rules, table) {
+    Object.assign(this, { rules, kernels: rules.kernels, table });
+    [this.done, this.targets] = ["forest.done", "targets"].map((name) => this.kernels.array(name));
+  }
 
   plant() {
     const { kernels, rules } = this;
@@ -31,39 +49,46 @@ class Tree {
     kernels.array("forest.slots").fill(-1);
   }
 
-  async run({ alone, nodes = Infinity, movetime = Infinity, lines = 1, policy, temperature }, tell, stopped) {
-    const { kernels, table } = this, begun = performance.now(), passed = () => performance.now() - begun;
-    const options = Object.fromEntries(Object.entries(table[alone ? "alone" : "proving"]).map(([name, value]) => [`options.${name}`, Number(value)]));
-    const [done, targets] = ["forest.done", "targets"].map((name) => kernels.array(name));
-    this.caution = options["options.caution"];
-    this.shares = options["options.share"]; // else nodes have no twins
-    this.plant();
+  /** Simulate until the tree has had so many simulations, its result is proven, `over()` holds, or it is stopped; with reports by `report()`. */
+  async grow(play, wanted, over, stopped, report) {
+    const { kernels, done, targets } = this, begun = performance.now(), passed = () => performance.now() - begun;
     let next = EVERY_MS, paused = 0, slice = 8, before = -1;
-    const wanted = policy ? 1 : nodes;
-    while (done[0] < wanted && passed() < movetime && !stopped() && done[0] > before) {
+    while (done[0] < wanted && !over() && !stopped() && done[0] > before) {
       before = done[0];
       const from = passed();
       targets[0] = Math.min(wanted, done[0] + slice);
-      kernels.run(alone ? "play_out_alone" : "play_out", options);
+      play();
       slice = Math.max(1, Math.min(256, Math.round(slice * Math.min(2, SLICE_MS / Math.max(0.1, passed() - from)))));
       if (kernels.record("forest.nodes", 0).proof !== UNPROVEN) break;
-      if (passed() > next && !policy) { // a report takes a tenth of the time at most
+      if (passed() > next) { // a report takes a tenth of the time at most
         const told = passed();
-        tell(this.thought(lines, told));
+        report();
         next = passed() + Math.max(EVERY_MS, 10 * (passed() - told));
       }
       if (passed() - paused > SLICE_MS) { await pause(); paused = passed(); }
     }
+  }
+
+  async run({ alone, nodes = Infinity, movetime = Infinity, lines = 1, policy, temperature }, tell, stopped) {
+    const { kernels, table } = this, begun = performance.now(), passed = () => performance.now() - begun;
+    const options = Object.fromEntries(Object.entries(table[alone ? "alone" : "proving"]).map(([name, value]) => [`options.${name}`, Number(value)]));
+    this.caution = options["options.caution"];
+    this.shares = options["options.share"]; // else nodes have no twins
+    this.plant();
+    await this.grow(() => kernels.run(alone ? "play_out_alone" : "play_out", options), policy ? 1 : nodes, () => passed() >= movetime, stopped, () => policy || tell(this.thought(lines, passed())));
     if (policy || temperature) {
-      const steps = this.rules.legal(), bits = kernels.array("forest.priors"), priors = new Float32Array(bits.buffer, bits.byteOffset, steps.length).map(Math.abs);
-      const visits = Array(steps.length).fill(0);
+      const steps = this.rules.legal(), visits = Array(steps.length).fill(0);
       for (const edge of this.edges(0)) visits[edge.place] = edge.tries;
-      const weights = policy ? [...priors] : visits, most = Math.max(...weights);
-      if (temperature) return { action: drawn(steps, weights.map((one) => (one / most) ** (1 / temperature))), thought: policy ? null : this.thought(lines, passed()) };
-      return { action: steps[weights.indexOf(most)], thought: null };
+      return { action: picked(steps, policy ? this.priors(0).map(Math.abs) : visits, temperature), thought: policy ? null : this.thought(lines, passed()) };
     }
     const thought = this.thought(lines, passed());
     return { move: thought.line[0] ?? this.rules.text(this.rules.legal()[0]), thought };
+  }
+
+  /** Priors of a node's steps, negative once a step has an edge. */
+  priors(node) {
+    const { at, shape } = this.kernels.layout.arrays["forest.priors"], { count } = this.kernels.record("forest.nodes", node);
+    return [...new Float32Array(this.kernels.memory.buffer, at + 4 * node * shape[2], count)];
   }
 
   edges(node) {
@@ -73,11 +98,11 @@ class Tree {
 
   /** The best of a node's edges, as `PuctTrees._best_edge` has it; null if a step without one is better. */
   best(node, tried = this.edges(node)) {
-    const { count, side } = this.kernels.record("forest.nodes", node);
+    const { side } = this.kernels.record("forest.nodes", node);
     const below = tried.map((edge) => this.kernels.record("forest.nodes", edge.child));
     const is = (one, same, other) => one.proof === (one.side === side ? same : other);
     const wins = tried.filter((_, k) => is(below[k], WON, LOST)), holds = tried.filter((_, k) => !is(below[k], LOST, WON));
-    if (!tried.length || (!holds.length && tried.length < count)) return null;
+    if (!tried.length || (!holds.length && this.priors(node).some((one) => one >= 0 && !Object.is(one, -0)))) return null;
     const some = wins.length ? wins : holds.length ? holds : tried, most = Math.max(...some.map((one) => one.tries));
     const worth = (one) => this.caution > 0 ? one.worth / one.tries - this.caution / Math.sqrt(one.tries) : one.worth;
     const seen = some.filter((one) => this.caution > 0 ? one.tries >= Math.max(1, this.table.least_share * most) : one.tries === most);
@@ -106,11 +131,74 @@ class Tree {
       return { moves, value, win_rate: share(value), depth: moves.length, visits: edge.tries };
     };
     const value = root.proof !== UNPROVEN ? root.proof - DRAWN : root.total / Math.max(1, root.visits);
-    const found = best ? tried.slice(0, lines).map(of) : [], steps = rules.legal();
-    const priors = best ? [] : [...kernels.array("forest.priors").subarray(0, steps.length)].map((bits) => bits & 0x7fffffff);
-    const line = found[0]?.moves ?? [rules.text(steps[priors.indexOf(Math.max(...priors))])];
+    const found = best ? tried.slice(0, lines).map(of) : [], line = found[0]?.moves ?? [rules.text(likeliest(rules.legal(), this.priors(0)))];
     return { depth: line.length, nodes: kernels.array("forest.done")[0], seconds: ms / 1000, value, unit: "rate", win_rate: share(value), line,
       lines: found.length ? found : [{ moves: line, value, win_rate: share(value), depth: 1, visits: null }] };
+  }
+}
+
+/** PUCT of the Amazons as `Puct` has it: a turn is the amazon's move and, with the rest of the limit, her arrow. */
+class TwoSteps extends Tree {
+  constructor(rules, table) { super(rules, table); this.caution = table.puct.caution; }
+
+  /** The legal steps at the root. */
+  steps() { return [...this.kernels.array("steps").subarray(0, this.kernels.run("write_steps"))]; }
+
+  /** Have the root evaluated, with its steps and their priors. */
+  ask() { this.targets[0] = 0; this.kernels.run("play_out"); }
+
+  advance(step) { this.kernels.array("played")[0] = step; this.kernels.run("play_steps"); }
+
+  /** The turns of a line of steps, and its value to the root's side. */
+  look(before) {
+    const root = this.kernels.record("forest.nodes", 0), best = this.best(0), line = [...before, ...(best ? this.below(0) : [likeliest(this.steps(), this.priors(0))])];
+    const moves = Array.from({ length: Math.floor(line.length / 2) }, (_, k) => this.rules.text(line[2 * k] * this.rules.cells + line[2 * k + 1]));
+    const value = root.proof !== UNPROVEN ? root.proof - DRAWN : best ? best.worth / best.tries : root.total / root.visits;
+    return { line, moves, value, proven: root.proof !== UNPROVEN };
+  }
+
+  /** Other steps than the decided one that are not proven to lose, the most visited first, then the likeliest. */
+  others(decided) {
+    const side = this.kernels.record("forest.nodes", 0).side, steps = this.steps(), priors = this.priors(0).map(Math.abs);
+    const tried = this.edges(0).sort((a, b) => b.tries - a.tries || b.worth - a.worth || a.place - b.place);
+    const lost = new Set(tried.filter(({ child }) => { const { proof, side: moves } = this.kernels.record("forest.nodes", child); return proof === (moves === side ? LOST : WON); }).map(({ step }) => step));
+    const rest = [...steps.keys()].sort((a, b) => priors[b] - priors[a] || a - b).map((k) => steps[k]);
+    return [...new Set([...tried.map(({ step }) => step), ...rest])].filter((step) => step !== decided && !lost.has(step));
+  }
+
+  async run({ kind, nodes = Infinity, movetime = Infinity, temperature }, tell, stopped) {
+    const { kernels, rules, table, done } = this, begun = performance.now(), passed = () => performance.now() - begun;
+    kernels.array("settles")[0] = Number(kind === "puct");
+    this.plant();
+    if (kind === "nets") {
+      const turn = [0, 1].map(() => {
+        this.ask();
+        const step = picked(this.steps(), this.priors(0).map(Math.abs), temperature);
+        this.advance(step);
+        return step;
+      });
+      return { action: turn[0] * rules.cells + turn[1], thought: null };
+    }
+    let spent = 0, steps = [], instead = [];
+    const thought = ({ moves, value }, simulations) => ({ depth: moves.length, nodes: simulations, seconds: passed() / 1000, value, unit: "rate", win_rate: share(value), line: moves, lines: [{ moves, value, win_rate: share(value), depth: moves.length, visits: null }] });
+    for (;;) {
+      this.ask();
+      const part = steps.length ? 1 : table.first_share, until = passed() + part * (movetime - passed());
+      const report = () => { const found = this.look(steps); if (found.moves.length) tell(thought(found, spent + done[0])); };
+      await this.grow(() => kernels.run("play_out"), Math.ceil(part * (nodes - spent)), () => passed() >= until, stopped, report);
+      const found = this.look(steps);
+      spent += done[0];
+      if (steps.length && found.proven && found.value < 0 && instead.length) { // the other first steps may not lose
+        steps = [instead.shift()];
+        this.plant();
+        this.advance(steps[0]);
+        continue;
+      }
+      if (steps.length) return { move: found.moves[0], thought: thought(found, spent) };
+      steps = [found.line[0]];
+      instead = found.proven ? [] : this.others(steps[0]);
+      this.advance(steps[0]);
+    }
   }
 }
 
@@ -125,8 +213,7 @@ class Deepening {
     kernels.array("space.killers").fill(-1);
     counts[GENERATION] = this.generation += 1n;
     const told = (value) => table.lost < Math.abs(value) && Math.abs(value) < table.decided ? Math.sign(value) * (Math.abs(value) - table.belief) : value;
-    const rated = (value) => 1 / (1 + Math.exp(-Math.max(-500, Math.min(500, value / table.odds))));
-    const line = (moves, value, deep) => ({ moves: moves.map((action) => rules.text(action)), value: told(value), win_rate: rated(told(value)), depth: deep, visits: null });
+    const line = (moves, value, deep) => ({ moves: moves.map((action) => rules.text(action)), value: told(value), win_rate: rated(told(value), table.odds), depth: deep, visits: null });
     const search = (deep) => {
       const from = passed(), before = Number(counts[NODES]);
       // What the time left allows: a kernel looks at no clock.
@@ -167,16 +254,26 @@ class Deepening {
   }
 }
 
+/** The turn of the Amazons that counting gives without a search, as `ClosingFirst` has it; null where one is needed. */
+function countedOut(rules, { counted, odds }, kind) {
+  const turn = rules.closing();
+  if (!turn) return null;
+  const value = turn.least > 0 ? counted + turn.least - 0.5 : turn.most <= 0 ? turn.most - 0.5 - counted : (turn.least + turn.most) / 2, moves = [rules.text(turn.action)];
+  const about = { value, win_rate: kind === "puct" ? share(value) : rated(value, odds), depth: 1 };
+  return { move: moves[0], thought: { ...about, nodes: 1, seconds: 0, unit: kind === "puct" ? "rate" : "squares", line: moves, lines: [{ ...about, moves, visits: null }] } };
+}
+
 /** The search of a board's rules by a player: run(limits, tell(thought), stopped()) gives {move, thought}. */
 export function searchOf(rules, table) {
-  const search = rules.game === "gomoku" ? new Tree(rules, table.gomoku) : new Deepening(rules, table.amazons);
+  const searches = rules.game === "gomoku" ? { zero: new Tree(rules, table.gomoku) } : { alphabeta: new Deepening(rules, table.amazons) };
+  if (rules.game === "amazons") searches.puct = searches.nets = new TwoSteps(rules, table.amazons);
   return async (task, tell, stopped) => {
     if (task.kind === "random") return { move: rules.text(drawn(...[rules.legal()].map((all) => [all, all.map(() => 1)])[0])), thought: null };
     if (task.kind === "one_ply") {
-      const values = rules.kernels.array("values").subarray(0, rules.kernels.run("rank_all"));
-      return { move: rules.text(rules.kernels.array("actions")[values.indexOf(Math.max(...values))]), thought: null };
+      const values = rules.kernels.array("values").subarray(0, rules.kernels.run("rank_all")).map((value) => value + (task.noise ?? 0) * normal());
+      return { move: rules.text(likeliest(rules.kernels.array("actions"), values)), thought: null };
     }
-    const found = await search.run(task, tell, stopped);
+    const found = (rules.game === "amazons" && task.kind !== "nets" && countedOut(rules, table.amazons, task.kind)) || await searches[task.kind].run(task, tell, stopped);
     return { move: found.move ?? rules.text(found.action), thought: found.thought };
   };
 }

@@ -11,7 +11,7 @@ const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELL
 export async function show(root, params) {
   const { libraries: known, problems } = await get("joseki/libraries");
   if (!known.length) {
-    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library here. To make one from the project's games, run: dvc repro joseki_build"));
+    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library in the folders of this server. A clone of the project makes one, with dvc repro joseki_build, below its folder artifacts: zugwerk web --folder artifacts"));
     return;
   }
   const state = {

@@ -1,8 +1,8 @@
 // A game: the board, who plays, what they think, clocks, moves. The server knows the game; this draws it and says what
 // a person does.
 
-import { copies } from "../analyse/copy.js";
-import { post, socket } from "../api.js";
+import { copies, saveAs } from "../analyse/copy.js";
+import { here, post, socket } from "../api.js";
 import { clockText, h, notice, percent, put, reveal, short, spaced, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
@@ -190,13 +190,14 @@ export function showGame(root, id) {
   }
 
   function drawTools() {
-    const moves = game.board.moves.slice(0, looking ?? undefined);
+    const moves = game.board.moves.slice(0, looking ?? undefined), names = game.seats.map((seat, side) => seat === "person" ? "You" : game.levels[side] || playerTitle(seat));
+    const sgf = async (more) => (await post("analyse/export", { tree: { place: { ...game.place, moves }, ...more }, format: "sgf" })).text;
+    const save = async () => { try { saveAs(`${game.board.game}.sgf`, await sgf({ first_name: names[0], second_name: names[1], winner: game.board.winner, resigned: game.ended === "resigned", date: new Date().toISOString().slice(0, 10) })); } catch (error) { toast(error.message, "bad"); } };
     put(tools,
-      copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats),
-        sgf: async () => (await post("analyse/export", { tree: { place: { ...game.place, moves } }, format: "sgf" })).text })),
+      copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats), sgf })),
       h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"),
       game.board.game === "amazons" ? squares.button : numbers,
-      game.formats.map((suffix) => h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
+      game.formats.map((suffix) => here ? h("button", { type: "button", onclick: save }, `Save .${suffix}`) : h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
   }
 
   async function look(ply) {
