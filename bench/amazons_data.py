@@ -92,7 +92,7 @@ def _batches(games: Games) -> Row:
 
 def _epoch(plan: Plan) -> None:
     for step in range(plan.steps_per_epoch):
-        for positions in plan.step(step)[1:]:
+        for positions in plan.step(step):
             net_input(positions, torch.device("cpu"))
 
 

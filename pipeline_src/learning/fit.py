@@ -6,16 +6,17 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import Logger
+from lightning.pytorch.plugins import TorchCheckpointIO
 from lightning.pytorch.utilities import rank_zero_only
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
@@ -25,7 +26,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.devices import Devices, MixedPrecision
-from pipeline_src.learning.torch_state import load_torch, number_format
+from pipeline_src.learning.torch_state import load_torch, number_format, save_torch
 
 # Training of one net in several processes: shares of the data, sums over processes, and tasks of the first process.
 #
@@ -115,27 +116,48 @@ def _together() -> bool:
 # Checkpoints for resuming a killed training, and seeds of dropout that make the result equal bit for bit.
 
 
-class Resumed(NamedTuple):
-    """Where a training resumes."""
+class Laps(LightningDataModule):
+    """Batches of a training, and their own loader; a batch follows from its step's number and the process's share.
 
-    path: Path | None = None  # Its checkpoint; None at the start
-    step: int = 0  # Number of steps that were trained before
+    As Lightning resumes exactly only where its epoch ends, this is a lap here, the steps between two checkpoints.
+    """
+
+    def __init__(self, step: Callable[[int, Share], Any], lap_steps: int) -> None:
+        """``step`` makes the batch of a step, counted from 0 over the whole training."""
+        super().__init__()
+        self.step, self.lap_steps = step, lap_steps
+
+    def train_dataloader(self) -> "Laps":
+        """The same for each lap."""
+        return self
+
+    def __len__(self) -> int:
+        return self.lap_steps
+
+    def __iter__(self) -> Iterator[Any]:
+        assert self.trainer is not None
+        for _ in range(self.lap_steps):
+            yield self.step(self.trainer.global_step, share())
 
 
-def lap_checkpoints(folder: Path) -> ModelCheckpoint:
-    """Return a callback that saves all state after each lap, Lightning's epoch, and keeps two, as one may be torn."""
-    kept: dict[str, Any] = {"monitor": "step", "mode": "max", "save_top_k": 2}
-    return ModelCheckpoint(folder, "{step}", save_on_train_epoch_end=True, enable_version_counter=False, **kept)
+class Checkpoints(TorchCheckpointIO):
+    """Reads and writes checkpoints; one is whole after a kill, which Lightning's own copy from /tmp may not be."""
 
+    step = 0  # At which the training resumes
 
-def find_checkpoint(folder: Path) -> Resumed:
-    """The newest of the `lap_checkpoints` in ``folder`` that can be read."""
-    for path in sorted(folder.glob("step=*.ckpt"), key=lambda path: int(path.stem[5:]), reverse=True):
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:  # noqa: ARG002
+        """Write a checkpoint in place of the one before."""
+        save_torch(path, checkpoint)
+
+    def load_checkpoint(self, path: str | Path, *_: Any, **__: Any) -> dict[str, Any]:
+        """Read a checkpoint. Raises ZugwerkError: it is damaged."""
         try:
-            return Resumed(path, load_torch(path.read_bytes())["global_step"])
-        except Exception:  # noqa: S112 - a torn file makes the unpickler raise anything
-            continue
-    return Resumed()
+            checkpoint: dict[str, Any] = load_torch(Path(path).read_bytes())
+            self.step = checkpoint["global_step"]
+        except Exception as error:  # a damaged file makes the unpickler raise anything
+            name = type(error).__name__
+            raise ZugwerkError(f"{path}: damaged ({name}); delete it, and the training begins again") from None
+        return checkpoint
 
 
 def own_folder(folder: Path, key: str) -> Path:
@@ -198,7 +220,7 @@ class Curves(Callback, Logger):
 
 def fit(
     module: LightningModule,
-    data: Any,
+    data: Laps,
     params: Devices,
     folder: Path,
     *,
@@ -210,35 +232,38 @@ def fit(
 ) -> dict[str, Any]:
     """Train a module until it is done, on a CPU with the same result bit for bit whether it was killed or not.
 
-    ``data`` is a data module, or what loads an epoch; as Lightning resumes cleanly only where an epoch ends, this is a
-    lap, the steps between two checkpoints. The ``folder`` for these is the training's own. ``batch`` counts samples.
-    ``options`` are of Lightning's trainer. Returns ``resumed``, ``steps`` of this process, ``device``, ``threads``,
-    ``precision``, ``torch``.
+    The ``folder`` for checkpoints is the training's own. ``batch`` counts samples. ``options`` are of Lightning's
+    trainer. Returns ``resumed``, ``steps`` of this process, ``device``, ``threads``, ``precision``, ``torch``.
 
     Raises:
-        ZugwerkError: the batch has no equal shares, there are fewer GPUs, or a loss is not a number.
+        ZugwerkError: the batch has no equal shares, there are fewer GPUs, a loss is not a number, or the checkpoint is
+            damaged.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     precision = number_format(params.precision) if isinstance(params, MixedPrecision) else "32-true"
+    files = Checkpoints()
+    last = ModelCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     trainer = Trainer(
         **trainer_options(params, batch),
         precision=precision,
         logger=[curves, *loggers],
-        callbacks=[*callbacks, curves, lap_checkpoints(folder)],
+        callbacks=[*callbacks, curves, last],
+        plugins=files,
+        max_epochs=-1,  # laps until ``max_steps``
         log_every_n_steps=1,
         enable_model_summary=False,
         default_root_dir=folder,
         **{"enable_progress_bar": False, **options},
     )
-    resumed = find_checkpoint(folder)
     with one_goes_on(), warnings.catch_warnings():
         # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
         warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
         warnings.filterwarnings("ignore", message="Checkpoint directory .* exists and is not empty")
-        trainer.fit(module, data, ckpt_path=resumed.path, weights_only=True)
+        warnings.filterwarnings("ignore", message=".*there is no last checkpoint available")
+        trainer.fit(module, data, ckpt_path="last", weights_only=True)
     return {
-        "resumed": resumed.path is not None,
-        "steps": trainer.global_step - resumed.step,
+        "resumed": files.step > 0,
+        "steps": trainer.global_step - files.step,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
         "threads": torch.get_num_threads(),
         "precision": precision,

@@ -23,7 +23,7 @@ from torch.optim.swa_utils import AveragedModel, update_bn
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table
-from pipeline_src.learning.fit import Curves, Share, fit, own_folder, share, summed
+from pipeline_src.learning.fit import Curves, Laps, Share, fit, own_folder, summed
 from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.learning.torch_state import load_torch, save_torch
 from pipeline_src.project.code import digest
@@ -227,8 +227,8 @@ class ZeroModule(LightningModule):
             return loss, torch.stack([m.sum() for m in measured])
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
-        """Loss of the batch that belongs to this step; the loader's items only count the steps."""
-        loss, sums = self.answer(self.batches(self.global_step, share()))
+        """Loss of a batch without its last term."""
+        loss, sums = self.answer(batch)
         self.sums += summed(sums)
         return loss
 
@@ -325,18 +325,9 @@ def train_generation(
     module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
     module.train()
     _lay_out(net, torch.channels_last)  # a quarter less time on a CPU
-    setup, laps, curves = time.perf_counter() - start, range(min(steps, params.checkpoint_steps)), Curves()
-    done = fit(
-        module,
-        laps,
-        params,
-        own,
-        batch=params.batch,
-        curves=curves,
-        max_steps=steps,
-        max_epochs=-1,
-        benchmark=torch.cuda.is_available(),
-    )
+    setup, laps, curves = time.perf_counter() - start, Laps(batches, params.checkpoint_steps), Curves()
+    gpu = torch.cuda.is_available()
+    done = fit(module, laps, params, own, batch=params.batch, curves=curves, max_steps=steps, benchmark=gpu)
     loop = time.perf_counter() - start - setup
     net.cpu().eval().zero_grad()
     _lay_out(net, torch.contiguous_format)  # the layout of a net read from a file, needed for equal answers bit for bit

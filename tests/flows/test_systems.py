@@ -1,11 +1,12 @@
 import json
 import logging
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from flows import CHECKOUT, systems
+from flows import CHECKOUT, SETTINGS, systems
 from flows.__main__ import parse
 from flows.systems import FLOWS, LIMIT_MINUTES, REPORTS_URL, RETRIES, page_link, results_table
 from pipeline_src import yaml12
@@ -104,6 +105,12 @@ DEPLOYED = PROJECT["deployments"]
 def test_version_of_prefect_is_that_of_the_lock():
     locked = (CHECKOUT / "requirements.lock").read_text().splitlines()
     assert f"prefect=={PROJECT['prefect-version']}" in locked
+
+
+def test_own_prefect_commands_have_the_home_of_the_flows():
+    own = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["prefect"]
+    assert str(CHECKOUT / own["home"]) == SETTINGS["PREFECT_HOME"]
+    assert str(own["server"]["analytics_enabled"]).lower() == SETTINGS["PREFECT_SERVER_ANALYTICS_ENABLED"]
 
 
 def test_every_flow_has_a_deployment():

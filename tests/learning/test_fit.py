@@ -17,7 +17,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
-from pipeline_src.learning.fit import Share, rate_factor, share, summed, trainer_options
+from pipeline_src.learning.fit import Checkpoints, Share, rate_factor, share, summed, trainer_options
 from pipeline_src.learning.torch_state import SameConv2d, dense
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
@@ -26,7 +26,7 @@ from pipeline_src.selfplay.params import ARTIFACTS
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 from pipeline_src.systems.amazons_net.nets import load_nets
-from pipeline_src.systems.amazons_net.train import Plan, Steps, Validation
+from pipeline_src.systems.amazons_net.train import Plan, Validation
 from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 from pipeline_src.systems.search_depth import train as depth_train
@@ -48,9 +48,7 @@ def test_single_process_has_the_whole_batch():
     assert Share().of(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "make", [lambda plan, one: Steps(plan, 0, 3, one), lambda plan, one: Steps(plan, 2, 4, one), Validation]
-)
+@pytest.mark.parametrize("make", [lambda plan, one: [plan.step(number, one) for number in range(4)], Validation])
 def test_shares_together_are_the_batch_of_one_process(dataset, make):
     plan = Plan(dataset, batch=16, seed=3, augment=True)
     whole = list(make(plan, Share()))
@@ -67,6 +65,17 @@ def test_unequal_shares_are_refused():
         trainer_options(Devices(devices=3), 16)
     with pytest.raises(ZugwerkError, match="num_nodes must be at least 1, not 0"):
         build(Devices, {"num_nodes": 0}, "train", "params.yaml")
+
+
+@pytest.mark.parametrize("kept", [0, 300])
+def test_damaged_checkpoint_is_named(tmp_path, kept):
+    path = tmp_path / "last.ckpt"
+    Checkpoints().save_checkpoint({"global_step": 3}, path)
+    files = Checkpoints()
+    assert (files.load_checkpoint(path), files.step) == ({"global_step": 3}, 3)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(ZugwerkError, match=r"last.ckpt: damaged .*; delete it"):
+        files.load_checkpoint(path)
 
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
@@ -92,7 +101,7 @@ def killed_stage(folder, *words):
     """The same, killed as soon as it has a checkpoint."""
     with start(folder, words) as process:
         # A glob fails where a folder is renamed between its name and its contents, as the stage does meanwhile.
-        while not any(name.startswith("step=") for _, _, names in os.walk(folder / "work") for name in names):
+        while not any(name == "last.ckpt" for _, _, names in os.walk(folder / "work") for name in names):
             assert process.poll() is None, "over before it could be killed"
             time.sleep(0.01)
         others = psutil.Process(process.pid).children()

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
+from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, TQDMProgressBar
-from lightning.pytorch.loggers import CSVLogger, Logger
+from lightning.pytorch.loggers import Logger
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
@@ -37,7 +37,7 @@ from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.learning.arrays import DiskRows
-from pipeline_src.learning.fit import Curves, Share, StepSeed, by_step, fit, level, share, summed, torch_seed
+from pipeline_src.learning.fit import Curves, Laps, Share, StepSeed, by_step, fit, level, share, summed, torch_seed
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import load, load_value
@@ -81,7 +81,6 @@ class Positions(NamedTuple):
 class StepPositions(NamedTuple):
     """Input of one step: a batch for each net."""
 
-    step: int
     amazon: Positions
     arrow: Positions
 
@@ -121,10 +120,10 @@ class Plan:
         rows = [share.of(self._rows(epoch, of_type, places)) for of_type in range(len(self.train))]
         positions = [read(self.dataset, r, f) for r, f in zip(rows, self.factors["train"], strict=True)]
         if not self.augment:
-            return StepPositions(number, *positions)
+            return StepPositions(*positions)
         rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_SYMMETRY, number])
         which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
-        return StepPositions(number, *(under(p, w) for p, w in zip(positions, which, strict=True)))
+        return StepPositions(*(under(p, w) for p, w in zip(positions, which, strict=True)))
 
     def _rows(self, epoch: int, of_type: int, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Rows of a type at some places of an epoch's order."""
@@ -141,20 +140,6 @@ class Plan:
         seed = [self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch, *([part] if part else [])]
         rng = np.random.default_rng(seed)
         return [rng.permutation(rows[part :: self._parts]) for rows in self.train]
-
-
-class Steps:
-    """Some steps of a plan as a Lightning loader: sized, and iterable repeatedly."""
-
-    def __init__(self, plan: Plan, first: int, stop: int, share: Share = ALL) -> None:
-        """Take a process's share of steps ``first`` to ``stop`` - 1."""
-        self.plan, self.numbers, self.share = plan, range(first, stop), share
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def __iter__(self) -> Iterator[StepPositions]:
-        return (self.plan.step(number, self.share) for number in self.numbers)
 
 
 class Validation:
@@ -177,10 +162,10 @@ class Validation:
 
     def __iter__(self) -> Iterator[StepPositions]:
         parts = (np.array_split(rows, self.count) for rows in self.plan.validation)
-        for number, rows in enumerate(zip(*parts, strict=True)):
+        for rows in zip(*parts, strict=True):
             factors = self.plan.factors["validation"]
             found = (read(self.plan.dataset, self.share.of(r), f) for r, f in zip(rows, factors, strict=True))
-            yield StepPositions(number, *found)
+            yield StepPositions(*found)
 
 
 def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -247,37 +232,19 @@ class NetInput(NamedTuple):
 
 
 class StepInput(NamedTuple):
-    """One training step's input, and which step it is for."""
+    """One training step's input."""
 
-    step: int
     amazon: NetInput
     arrow: NetInput
 
 
-class AmazonsData(LightningDataModule):
-    """Feeds a `Plan` to Lightning in laps, the stretches of steps between two checkpoints.
-
-    Lightning's epoch is one lap here: it resumes cleanly only where an epoch ends. Validation comes when the laps have
-    made an epoch of the plan.
-    """
+class AmazonsData(Laps):
+    """Feeds a `Plan` to Lightning."""
 
     def __init__(self, plan: Plan, *, lap_steps: int, config: Config) -> None:
-        """Laps of at most ``lap_steps`` steps, encoded for the nets of ``config``."""
-        super().__init__()
-        self.plan = plan
-        self.laps_per_epoch = -(-plan.steps_per_epoch // lap_steps)
-        self.config = config
-
-    def train_dataloader(self) -> Steps:
-        """The lap that Lightning counts as the current epoch."""
-        assert self.trainer is not None
-        lap = self.trainer.current_epoch
-        return Steps(self.plan, self.first_step(lap), self.first_step(lap + 1), share())
-
-    def first_step(self, lap: int) -> int:
-        """Number of the step that a lap begins with; the laps of an epoch are equally long, give or take a step."""
-        epoch, at = divmod(lap, self.laps_per_epoch)
-        return epoch * self.plan.steps_per_epoch + at * self.plan.steps_per_epoch // self.laps_per_epoch
+        """Laps of ``lap_steps`` steps, encoded for the nets of ``config``."""
+        super().__init__(plan.step, lap_steps)
+        self.plan, self.config = plan, config
 
     def val_dataloader(self) -> Validation:
         """The validation split."""
@@ -291,7 +258,7 @@ class AmazonsData(LightningDataModule):
     ) -> StepInput:
         """Encode a batch and send it."""
         assert isinstance(batch, StepPositions)
-        return StepInput(batch.step, *(net_input(part, device, self.config) for part in (batch.amazon, batch.arrow)))
+        return StepInput(*(net_input(part, device, self.config) for part in batch))
 
 
 def net_input(positions: Positions, device: torch.device, config: Config = PUBLISHED) -> NetInput:
@@ -363,7 +330,6 @@ class AmazonsModule(LightningModule):
 
     def training_step(self, batch: StepInput, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
         """Loss of both nets, added."""
-        assert batch.step == self.global_step, f"batch of step {batch.step} came to step {self.global_step}"
         return self._both(batch, self.train_sums)
 
     def on_validation_start(self) -> None:
@@ -380,8 +346,8 @@ class AmazonsModule(LightningModule):
         return move.loss + arrow.loss
 
     def on_validation_epoch_end(self) -> None:
-        """Log the row of the curves that closes an epoch of the plan, which is ``check_val_every_n_epoch`` laps."""
-        epoch = (self.current_epoch + 1) // (self.trainer.check_val_every_n_epoch or 1)
+        """Log the row of the curves that closes an epoch of the plan."""
+        epoch = self.global_step * self.params.epochs // self.total_steps
         rate = self.trainer.optimizers[0].param_groups[0]["lr"]
         row = {"epoch": epoch, "learning_rate": rate, **self.take_measures()}
         self.log_dict({name: torch.tensor(value, dtype=torch.float64) for name, value in row.items()}, sync_dist=True)
@@ -463,9 +429,9 @@ def train(dataset: Dataset, params: TrainingParams, *, model: str, seed: int, fo
         loggers=[_live_logger(folder / "live")],
         callbacks=[*callbacks, TQDMProgressBar()] if in_terminal else callbacks,
         enable_progress_bar=in_terminal,
-        max_epochs=params.epochs * data.laps_per_epoch,
-        check_val_every_n_epoch=data.laps_per_epoch,
-        reload_dataloaders_every_n_epochs=1,
+        max_steps=module.total_steps,
+        val_check_interval=plan.steps_per_epoch,
+        check_val_every_n_epoch=None,  # but by steps: an epoch of the plan need not end where a lap does
         num_sanity_val_steps=0,
         gradient_clip_val=module.model.clip,
         deterministic=not gpu,  # bit-for-bit results are guaranteed on a CPU only; on a GPU they would cost too much
@@ -491,11 +457,9 @@ class Patience(EarlyStopping):
 
 
 def _live_logger(folder: Path) -> Logger:
-    """DVCLive where it is installed, so that the curves can be watched; else Lightning's own CSV files."""
-    try:
-        from dvclive.lightning import DVCLiveLogger
-    except ImportError:
-        return CSVLogger(folder.parent, name=folder.name, version="")
+    """DVCLive, so that the curves can be watched."""
+    from dvclive.lightning import DVCLiveLogger
+
     logger: Logger = DVCLiveLogger(dir=str(folder), resume=True, save_dvc_exp=False, dvcyaml=None)
     return logger
 

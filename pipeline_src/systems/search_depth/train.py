@@ -29,7 +29,7 @@ from torch.special import log_ndtr
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, write_table
-from pipeline_src.learning.fit import Curves, Share, by_step, fit, own_folder, share, summed, torch_seed
+from pipeline_src.learning.fit import Curves, Laps, Share, by_step, fit, own_folder, share, summed, torch_seed
 from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.project.code import digest
 from pipeline_src.project.params import at, load, load_value, read_tree
@@ -352,7 +352,8 @@ SPREAD = 0.25  # Standard error of a net's costs in logarithms, about that on th
 class DepthModule(LightningModule):
     """A net, which is passed in, with its loss.
 
-    Squared layers of a regression, cross-entropy of a classification, squares of the known costs.
+    Squared layers of a regression, cross-entropy of a classification, squares of the known costs. The last weights are
+    kept, not the best: balancing methods are compared after equally many steps.
     """
 
     total: Tensor
@@ -377,12 +378,10 @@ class DepthModule(LightningModule):
             losses = (depth_value(model.head, outputs, model.lowest, model.highest) - batch.labels).square()
         return (batch.weights * losses).mean()
 
-    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
-        """Loss of the batch that belongs to this step; the loader's items only count the steps."""
-        own = share()
-        drawn = self.batches.step(self.global_step, own)
-        loss = self.loss(DepthBatch(*(part.to(self.device) for part in drawn)))
-        self.total += summed(loss.detach()) / own.world  # shares are equal
+    def training_step(self, batch: DepthBatch, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
+        """Loss of a batch."""
+        loss = self.loss(batch)
+        self.total += summed(loss.detach()) / share().world  # shares are equal
         return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
@@ -487,9 +486,8 @@ def train_depth_net(
     own = own_folder(folder, _key(positions, splits, [model, training, balancing], seed))
     module = DepthModule(saved, batches, training, splits.validation)
     saved.net.train()
-    laps, curves = range(min(training.steps, training.checkpoint_steps)), Curves()
-    batch, steps = training.batch, training.steps
-    done = fit(module, laps, training, own, batch=batch, curves=curves, max_steps=steps, max_epochs=-1)
+    laps, curves = Laps(batches.step, training.checkpoint_steps), Curves()
+    done = fit(module, laps, training, own, batch=training.batch, curves=curves, max_steps=training.steps)
     saved.net.cpu().eval().zero_grad()
     seconds = time.perf_counter() - start
     rate = done["steps"] * training.batch / (seconds - balanced_s)

@@ -6,7 +6,6 @@ import dataclasses
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from pipeline_src import streams, yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning import fit
-from pipeline_src.learning.fit import Resumed, find_checkpoint
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.encode import encode
@@ -29,11 +27,9 @@ from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
 from pipeline_src.systems.amazons_net.nets import PLANES, AmazonsConfig, ResidualConfig, load_nets
 from pipeline_src.systems.amazons_net.train import (
     MEASURES,
-    AmazonsData,
     AmazonsModule,
     Plan,
     StepInput,
-    Steps,
     Validation,
     net_input,
     read,
@@ -49,7 +45,7 @@ from tests.systems.killed import KilledError, stop_in_step
 
 
 def same(a, b):
-    return all(np.array_equal(x, y) for net in (1, 2) for x, y in zip(a[net], b[net], strict=True))
+    return all(np.array_equal(x, y) for net in (0, 1) for x, y in zip(a[net], b[net], strict=True))
 
 
 def test_squares_of_the_patents_pairs():
@@ -69,12 +65,11 @@ def test_rows_are_of_the_split_and_type(dataset):
 def test_every_sample_comes_once_an_epoch_and_batches_are_filled(dataset, monkeypatch, part):
     monkeypatch.setattr(amazons_train, "PART", part)
     plan = Plan(dataset, batch=32, seed=1, augment=False)
-    epoch = list(Steps(plan, 0, plan.steps_per_epoch))
-    assert [batch.step for batch in epoch] == list(range(len(epoch)))
-    for net in (1, 2):
+    epoch = [plan.step(number) for number in range(plan.steps_per_epoch)]
+    for net in (0, 1):
         assert {len(batch[net].boards) for batch in epoch} == {32}
         seen = collections.Counter(board.tobytes() for batch in epoch for board in batch[net].boards)
-        assert set(seen) == {dataset.samples.board[row].tobytes() for row in plan.train[net - 1]}
+        assert set(seen) == {dataset.samples.board[row].tobytes() for row in plan.train[net]}
         assert sum(seen.values()) == 32 * plan.steps_per_epoch
 
 
@@ -82,19 +77,19 @@ def test_teacher_weights_apply_to_policy_only(dataset):
     taught = (np.asarray(dataset.samples.gid) // 3 + dataset.samples.ply) % 2
     some = dataclasses.replace(dataset, samples=dataset.samples._replace(teacher=taught.astype(np.int8)))
     plan = Plan(some, batch=32, seed=1, augment=True, teachers_only=True)
-    for net in (1, 2):
+    for net in (0, 1):
         batches = list(Validation(plan))
         weight = np.concatenate([batch[net].policy_weight for batch in batches])
-        assert np.array_equal(weight > 0, taught[plan.validation[net - 1]] == 1)
+        assert np.array_equal(weight > 0, taught[plan.validation[net]] == 1)
         assert np.ptp(weight[weight > 0]) == 0
         assert weight.mean() == pytest.approx(1, rel=1e-5)
         won = np.concatenate([batch[net].won for batch in batches])
-        assert np.array_equal(won, dataset.samples.result[plan.validation[net - 1]])
-        weight = np.concatenate([batch[net].policy_weight for batch in Steps(plan, 0, plan.steps_per_epoch)])
+        assert np.array_equal(won, dataset.samples.result[plan.validation[net]])
+        weight = np.concatenate([batch[net].policy_weight for batch in map(plan.step, range(plan.steps_per_epoch))])
         assert 0.9 < weight.mean() < 1.1
         assert np.count_nonzero(weight) < len(weight)
     everybody = Plan(some, batch=32, seed=1, augment=True)
-    assert all((batch[net].policy_weight == 1).all() for batch in Validation(everybody) for net in (1, 2))
+    assert all((batch[net].policy_weight == 1).all() for batch in Validation(everybody) for net in (0, 1))
     nobody = dataclasses.replace(dataset, samples=dataset.samples._replace(teacher=np.zeros_like(taught)))
     with pytest.raises(ZugwerkError, match=r"split 'train' has no turn of a teacher; amazons_samples.teachers"):
         Plan(nobody, batch=8, seed=1, augment=False, teachers_only=True)
@@ -121,9 +116,9 @@ def test_validation_is_each_sample_once(dataset):
     plan = Plan(dataset, batch=16, seed=1, augment=True)
     batches = list(Validation(plan))
     assert len(batches) == len(Validation(plan))
-    for net in (1, 2):
+    for net in (0, 1):
         boards = np.concatenate([batch[net].boards for batch in batches])
-        assert np.array_equal(boards, dataset.samples.board[plan.validation[net - 1]])
+        assert np.array_equal(boards, dataset.samples.board[plan.validation[net]])
 
 
 def test_played_turns_are_legal_under_every_symmetry(dataset):
@@ -186,19 +181,6 @@ def test_the_residual_net_gets_planes(dataset):
         assert batch.legal[torch.arange(40), batch.played.row, batch.played.to].all()
 
 
-@pytest.mark.parametrize("lap_steps", [1, 3, 4, 1000])
-def test_laps_cover_an_epoch_evenly(dataset, lap_steps):
-    plan = Plan(dataset, batch=16, seed=1, augment=True)
-    data = AmazonsData(plan, lap_steps=lap_steps, config=AmazonsConfig())
-    starts = [data.first_step(lap) for lap in range(2 * data.laps_per_epoch + 1)]
-    assert starts[0] == 0
-    assert starts[data.laps_per_epoch] == plan.steps_per_epoch
-    assert starts[-1] == 2 * plan.steps_per_epoch
-    lengths = set(np.diff(starts).tolist())
-    assert max(lengths) <= lap_steps
-    assert max(lengths) - min(lengths) <= 1
-
-
 LIVE_LOGGER = amazons_train._live_logger
 
 
@@ -207,7 +189,7 @@ def module_and_batch(dataset, model, count, **changed):
     section = params(model, **{"dropout": 0.0, **changed})
     nets = MODELS[model].make(section, 6)
     step = Plan(dataset, batch=count, seed=3, augment=False).step(0)
-    batch = StepInput(0, *(net_input(positions, torch.device("cpu"), nets.config) for positions in step[1:]))
+    batch = StepInput(*(net_input(positions, torch.device("cpu"), nets.config) for positions in step))
     return AmazonsModule(nets, section, model=model, total_steps=100), batch
 
 
@@ -260,7 +242,7 @@ def test_the_residual_nets_loss_is_two_cross_entropies(dataset):
 def test_measures_are_sample_means_and_reset(dataset):
     module, batch = module_and_batch(dataset, "cross_entropy", 16)
     part = batch._replace(
-        amazon=net_input(Plan(dataset, batch=5, seed=3, augment=False).step(0)[1], torch.device("cpu"))
+        amazon=net_input(Plan(dataset, batch=5, seed=3, augment=False).step(0)[0], torch.device("cpu"))
     )
     with torch.no_grad():
         for inputs in (batch, part):
@@ -284,12 +266,6 @@ def test_the_printed_error_of_a_certain_wrong_value(dataset):
     measured = module.take_measures()
     for name, expected in {"l1": lost, "l1_squared": lost, "value_accuracy": 1 - lost}.items():
         assert measured[f"validation_move_{name}"] == pytest.approx(expected), name
-
-
-def test_batch_of_a_different_step_is_refused(dataset):
-    module, batch = module_and_batch(dataset, "cross_entropy", 8)
-    with pytest.raises(AssertionError, match="batch of step 7 came to step 0"):
-        module.training_step(batch._replace(step=7), 0)
 
 
 def test_zero_weight_turns_train_only_the_value(dataset):
@@ -370,13 +346,13 @@ def stop_in_validation(monkeypatch, module, _):
     monkeypatch.setattr(module, "validation_step", killed)
 
 
-def stop_after_saving(monkeypatch, _, pattern):
-    """Die when a checkpoint of the best nets is written; or one of a lap, before the oldest of three is removed."""
+def stop_after_saving(monkeypatch, _, name):
+    """Die as soon as a checkpoint is written."""
     save = ModelCheckpoint._save_checkpoint
 
     def killed(self, trainer, path):
         save(self, trainer, path)
-        if len(list(Path(self.dirpath).glob(pattern))) == (3 if "step" in pattern else 1):
+        if Path(path).name == name:
             raise KilledError
 
     monkeypatch.setattr(ModelCheckpoint, "_save_checkpoint", killed)
@@ -390,9 +366,9 @@ def stop_after_saving(monkeypatch, _, pattern):
         (stop_in_step, 11),
         (stop_in_validation, None),
         (stop_after_saving, "best.ckpt"),
-        (stop_after_saving, "step=*.ckpt"),
+        (stop_after_saving, "last.ckpt"),
     ],
-    ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "before_removal"],
+    ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "lap_written"],
 )
 @pytest.mark.parametrize(
     "model", ["cross_entropy", *(pytest.param(model, marks=pytest.mark.slow) for model in ("residual", "rays"))]
@@ -407,30 +383,6 @@ def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path
     assert (trained.best_nets.read_bytes(), trained.rows) == undisturbed[model]
 
 
-@pytest.mark.parametrize("torn", [b"", b"half"])
-def test_a_torn_checkpoint_falls_back_to_the_one_before(dataset, whole, tmp_path, monkeypatch, torn):
-    with monkeypatch.context() as killing:
-        stop_in_step(killing, AmazonsModule, 11)
-        with pytest.raises(KilledError):
-            run(dataset, tmp_path)
-    last, step = find_checkpoint(tmp_path)
-    last.write_bytes(torn and last.read_bytes()[: last.stat().st_size // 2])
-    before = find_checkpoint(tmp_path)
-    assert before.path.exists()
-    assert 0 < before.step < step <= 11
-    trained = run(dataset, tmp_path)
-    assert (trained.best_nets.read_bytes(), trained.rows) == whole
-
-
-def test_with_all_checkpoints_torn_training_restarts(dataset, whole, tmp_path):
-    for step in (4, 8):
-        (tmp_path / f"step={step}.ckpt").write_bytes(b"torn")
-    assert find_checkpoint(tmp_path) == Resumed()
-    trained = run(dataset, tmp_path)
-    assert trained.timings["resumed"] is False
-    assert (trained.best_nets.read_bytes(), trained.rows) == whole
-
-
 def test_a_finished_training_is_not_trained_further(dataset, whole, tmp_path):
     run(dataset, tmp_path)
     trained = run(dataset, tmp_path)
@@ -442,7 +394,7 @@ def test_patience_stops_training_and_best_nets_are_kept(dataset, tmp_path, monke
     losses, measure = {1: 3.0, 2: 1.0, 3: 2.0, 4: 1.0, 5: 0.5}, AmazonsModule.take_measures
 
     def measured(self):
-        return measure(self) | {"validation_loss": losses[self.current_epoch + 1]}
+        return measure(self) | {"validation_loss": losses[self.global_step // 8]}
 
     monkeypatch.setattr(AmazonsModule, "take_measures", measured)
     trained = run(dataset, tmp_path, epochs=5, patience=2, checkpoint_steps=1000)
@@ -456,17 +408,15 @@ def test_patience_stops_training_and_best_nets_are_kept(dataset, tmp_path, monke
     assert again.rows == trained.rows
 
 
-def test_checkpoints_within_an_epoch_change_nothing(dataset, whole, tmp_path):
-    trained = run(dataset, tmp_path, checkpoint_steps=1000)
+@pytest.mark.parametrize("steps", [3, 1000])
+def test_laps_that_do_not_end_with_epochs_change_nothing(dataset, whole, tmp_path, monkeypatch, steps):
+    with monkeypatch.context() as killing:
+        stop_in_step(killing, AmazonsModule, 11)
+        with pytest.raises(KilledError):
+            run(dataset, tmp_path, checkpoint_steps=steps)
+    trained = run(dataset, tmp_path, checkpoint_steps=steps)
+    assert trained.timings["steps"] == 16 - (9 if steps == 3 else 0)
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
-
-
-def test_lightning_writes_curves_without_dvclive(dataset, watched, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "dvclive.lightning", None)
-    run(dataset, tmp_path)
-    lines = (tmp_path / "live" / "metrics.csv").read_text().splitlines()
-    assert len(lines) == 3
-    assert "validation_loss" in lines[0]
 
 
 def test_dvclive_writes_curves_and_summary(dataset, watched, tmp_path, monkeypatch):
@@ -513,7 +463,7 @@ def test_seeds_of_steps_differ():
 
 def test_a_checkpoint_is_plain_data(dataset, tmp_path):
     run(dataset, tmp_path)
-    assert torch.load(find_checkpoint(tmp_path).path, weights_only=True)["global_step"] > 0
+    assert torch.load(tmp_path / "last.ckpt", weights_only=True)["global_step"] > 0
 
 
 ROOT = Path(__file__).parents[3]
@@ -579,7 +529,7 @@ def test_training_killed_in_mid_epoch_resumes_to_same_bytes(tmp_path, monkeypatc
         if kill:
             with command(project) as running:
                 try:
-                    wait_for_a_second_checkpoint(project / amazons_train.WORK, running)
+                    wait_for_a_checkpoint(project / amazons_train.WORK, running)
                 finally:
                     running.kill()
                 running.communicate()
@@ -592,9 +542,9 @@ def test_training_killed_in_mid_epoch_resumes_to_same_bytes(tmp_path, monkeypatc
     assert written[0] == written[1]
 
 
-def wait_for_a_second_checkpoint(work, running):
+def wait_for_a_checkpoint(work, running):
     until = time.monotonic() + 240
-    while len(list(work.glob("*/step=*.ckpt"))) < 2:
+    while not list(work.glob("*/last.ckpt")):
         assert running.poll() is None, "training ended before it could be killed"
         assert time.monotonic() < until
         time.sleep(0.01)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.fit import Share, find_checkpoint
+from pipeline_src.learning.fit import Share
 from pipeline_src.learning.symmetry import COUNT, transform_boards
 from pipeline_src.selfplay.train import (
     MEASURES,
@@ -325,20 +325,6 @@ def test_a_finished_training_is_not_trained_further(tmp_path, undisturbed):
     run(tmp_path)
     trained = run(tmp_path)
     assert trained.timings["steps"] == 0
-    assert content(trained, tmp_path) == undisturbed
-
-
-def test_torn_checkpoint_falls_back_to_earlier_or_none(tmp_path, undisturbed):
-    own = killed_in(tmp_path, 12)
-    last = find_checkpoint(own).path
-    last.write_bytes(last.read_bytes()[:1000])
-    trained = run(tmp_path)
-    assert trained.timings["steps"] == STEPS - 5
-    assert content(trained, tmp_path) == undisturbed
-    for path in own.glob("*.ckpt"):
-        path.write_bytes(b"torn")
-    trained = run(tmp_path)
-    assert (trained.timings["resumed"], trained.timings["steps"]) == (False, STEPS)
     assert content(trained, tmp_path) == undisturbed
 
 

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.learning.fit import find_checkpoint
 from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.systems.search_depth.net import SEARCHES, save_depth_net
 from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthTraining
@@ -333,15 +332,12 @@ def test_a_finished_training_is_not_trained_further(positions, tmp_path, undistu
     assert content(trained, tmp_path) == undisturbed["smote"]
 
 
-def test_torn_checkpoints_fall_back(positions, tmp_path, undisturbed):
-    own = killed_in(positions, tmp_path, 12)
-    last = find_checkpoint(own).path
+def test_after_a_damaged_checkpoint_is_deleted_training_begins_again(positions, tmp_path, undisturbed):
+    last = killed_in(positions, tmp_path, 12) / "last.ckpt"
     last.write_bytes(last.read_bytes()[:1000])
-    trained = run(positions, tmp_path)
-    assert trained.timings["steps"] == STEPS - 5
-    assert content(trained, tmp_path) == undisturbed["smote"]
-    for path in own.glob("*.ckpt"):
-        path.write_bytes(b"torn")
+    with pytest.raises(ZugwerkError, match=r"last.ckpt: damaged .*; delete it"):
+        run(positions, tmp_path)
+    last.unlink()
     assert content(run(positions, tmp_path), tmp_path) == undisturbed["smote"]
 
 
