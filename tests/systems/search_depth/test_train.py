@@ -17,7 +17,6 @@ from pipeline_src.systems.search_depth.train import (
     class_counts,
     cost_losses,
     cost_targets,
-    smote_in_blocks,
     train_depth_net,
     turned,
 )
@@ -142,19 +141,6 @@ def test_classes_may_be_missing(tmp_path, counts, method):
     assert [bool(c) for c in found] == [bool(c) for c in counts]
     weights = balanced.weights[balanced.labels - LOWEST]
     assert weights.mean() == pytest.approx(1, rel=1e-5)
-
-
-def test_blocks_make_equal_rows_from_their_own_rows(monkeypatch):
-    monkeypatch.setattr("pipeline_src.systems.search_depth.train.BLOCK", 30)
-    rng = np.random.default_rng(0)
-    planes = rng.random((100, 4), np.float32)
-    made = smote_in_blocks(planes, 57, DepthBalancing(), [1])
-    assert made.shape == (57, 4)
-    assert (made >= 0).all()
-    assert (made <= 1).all()
-    np.testing.assert_array_equal(made, smote_in_blocks(planes, 57, DepthBalancing(), [1]))
-    assert not np.array_equal(made, smote_in_blocks(planes, 57, DepthBalancing(), [2]))
-    assert len(smote_in_blocks(planes, 1, DepthBalancing(), [1])) == 1
 
 
 ROWS = np.arange(0, 1200, 2)
