@@ -90,19 +90,16 @@ class Test:
 
 def macro_f1(matrix: npt.NDArray[np.int64]) -> float:
     """Mean F1 of the classes that are labelled at all, each counting the same; of counts [K, K] by label and choice."""
-    present = np.flatnonzero(matrix.sum(1))
-    return float(f1_score(*_pairs(matrix), labels=present, average="macro", zero_division=0))
+    labels, chosen = np.indices(matrix.shape).reshape(2, -1)
+    how = {"labels": np.flatnonzero(matrix.sum(1)), "average": "macro", "zero_division": 0}
+    return float(f1_score(labels, chosen, sample_weight=matrix.ravel(), **how))
 
 
 def g_mean(matrix: npt.NDArray[np.int64]) -> float:
     """Geometric mean of the recalls of the classes that are labelled at all; 0 if one is never chosen rightly."""
+    labels, chosen = np.indices(matrix.shape).reshape(2, -1)
     present = np.flatnonzero(matrix.sum(1))
-    return float(geometric_mean_score(*_pairs(matrix), labels=present))
-
-
-def _pairs(matrix: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-    """The labels and choices that a matrix counts."""
-    return [each.ravel().repeat(matrix.ravel()) for each in np.indices(matrix.shape)]
+    return float(geometric_mean_score(labels, chosen, labels=present, sample_weight=matrix.ravel()))
 
 
 def layer_growth(nodes_by_depth: Nodes) -> float:
