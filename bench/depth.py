@@ -1,16 +1,15 @@
-"""Search depth: one position's forward pass against torch, and SMOTE in blocks against imbalanced-learn on all rows.
+"""Search depth: one position's forward pass against torch.
 
 ``depth_predict_us`` is the time for which a player waits, with the planes: the paper's net with 16 filters a layer and
-random weights on one thread. ``smote_rows_per_s`` doubles a class of 40,000 rows of 100 squares.
+random weights on one thread.
 """
 
 import numpy as np
 
 from bench.measure import Row, medians, row, seconds
 from pipeline_src.games.amazons import initial_state
-from pipeline_src.systems.search_depth.params import DepthBalancing
 
-CALLS, ROWS = 200, 40_000
+CALLS = 200
 
 
 def predict() -> tuple[float, float | None]:
@@ -41,28 +40,6 @@ def predict() -> tuple[float, float | None]:
     return found
 
 
-def smote() -> tuple[float, float | None]:
-    """Return the rows made a second, in blocks and on all rows."""
-    from imblearn.over_sampling import SMOTE
-
-    from pipeline_src.systems.search_depth.train import smote_in_blocks
-
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 6, (ROWS, 100)).astype(np.float32) * rng.random((ROWS, 1), np.float32)
-    two_rows, two = np.concatenate([rows, rows[:1]]), np.append(np.zeros(ROWS, np.int8), np.int8(1))
-
-    def ours() -> None:
-        smote_in_blocks(rows, ROWS, DepthBalancing(), [0])
-
-    def theirs() -> None:
-        SMOTE(sampling_strategy={0: 2 * ROWS}, random_state=0).fit_resample(two_rows, two)
-
-    return medians(lambda: ROWS / seconds(ours), lambda: ROWS / seconds(theirs), repeats=1)
-
-
 def measure() -> list[Row]:
-    """``depth_predict_us`` and ``smote_rows_per_s``."""
-    return [
-        row("depth_predict_us", *predict(), "the same net in torch", "us"),
-        row("smote_rows_per_s", *smote(), "imbalanced-learn's SMOTE on all rows at once", "rows/s"),
-    ]
+    """``depth_predict_us``."""
+    return [row("depth_predict_us", *predict(), "the same net in torch", "us")]

@@ -9,7 +9,7 @@ import gzip
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -90,15 +90,16 @@ def same_page(asked: str, other: str, optional: Set[str] = frozenset()) -> bool:
     those of ``optional`` (``name=value``), since a list without its number would be another list.
     """
     one, two = urlsplit(asked), urlsplit(other)
-    if _site(one.hostname) != _site(two.hostname) or one.path != two.path.partition(";")[0]:
+    if site_of(asked) != site_of(other) or one.path != two.path.partition(";")[0]:
         return False
     mine, theirs = set(parse_qsl(one.query, True)), set(parse_qsl(two.query, True))
     changed = {name for name, _ in theirs - mine} & {name for name, _ in mine}
     return not changed and {f"{name}={value}" for name, value in mine - theirs} <= optional
 
 
-def _site(host: str | None) -> str:
-    return (host or "").removeprefix("www.")
+def site_of(url: str) -> str:
+    """The host of an address, without ``www.``."""
+    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 class MarkCutOff:
@@ -172,9 +173,16 @@ class Fetcher:
     """Fetch pages by key, keep the valid ones in the journal, and log every request with its time."""
 
     def __init__(
-        self, spider: Spider, journal: Journal, log: Path, base_url: str, api_url: str, optional: Set[str] = frozenset()
+        self,
+        spider: Spider,
+        journal: Journal | dict[str, bytes],
+        log: Path,
+        base_url: str,
+        api_url: str,
+        optional: Set[str] = frozenset(),
+        empty: Iterable[str] = (),
     ) -> None:
-        """``optional`` are the parameters that a redirect may leave out (`same_page`)."""
+        """``optional`` are the parameters that a redirect may leave out (`same_page`), ``empty`` as the attribute."""
         self._spider = spider
         self._optional = optional
         self._journal = journal
@@ -184,7 +192,11 @@ class Fetcher:
         self._silent = 0
         self._refused: dict[str, FetchError] = {}
         """Failures by a redirect, which does not change when another way asks for the same page."""
+        self.empty = set(empty)
+        """Keys of pages whose last answer was another page or nothing, by this crawl or the one before it; they are
+        requested only once."""
         self.asked: Counter[str] = Counter()  # Number of pages requested, by kind; a retried one counts once
+        self.awaited = 0  # Number of requests that the site has and has not answered; one of robots.txt, too
         self.answered = False  # Whether an answer has come that is not kept yet
         self.stopping = False  # Whether the crawl is to end: no further page is fetched
         self.offline = False  # Whether only pages of the journal are returned
@@ -212,7 +224,7 @@ class Fetcher:
             key: a path, or `API` and a path.
             read: a reader.
             keep: read it from the journal, and add it; not for pages that may change.
-            again: retry if the request fails or the answer is not that page.
+            again: retry if the request fails or the answer is not that page, unless that is so of the last crawl.
 
         Raises:
             FetchError: no answer or not all of it, another status than 200, a redirect to another page or to one that
@@ -236,7 +248,7 @@ class Fetcher:
             raise self._refused[key]
         self.asked[kind] += 1
         try:
-            return await self._ask(key, Once(read), keep, again)
+            return await self._ask(key, Once(read), keep, again and key not in self.empty)
         finally:
             self.answered = False
 
@@ -255,9 +267,11 @@ class Fetcher:
         try:
             value = read(body)
         except PageError as error:
+            self.empty.add(key)
             raise FetchError(asked.url, status, body, str(error)) from None
+        self.empty.discard(key)
         if keep:
-            self._journal.add(key, body)
+            self._journal[key] = body
         return value
 
     async def _download(

@@ -58,7 +58,8 @@ def crawl_live(
         if not ask or len(before.have) >= plan.max_games > 0:
             return
         begun = time.monotonic()
-        crawled, stopped = run_spider(spider, plan, store.games, store.journal, work, settings)
+        empty = store.state.get("empty", ())
+        crawled, stopped = run_spider(spider, plan, store.games, store.journal, work, settings, empty)
         if crawled.crash:
             raise crawled.crash
         with at_most(SAVE_S) if stopped else contextlib.nullcontext():

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -65,6 +65,7 @@ def run_spider(
     journal: Journal,
     work: Path,
     settings: dict[str, Any],
+    empty: Iterable[str] = (),
 ) -> tuple[GameSpider, int]:
     """Run a spider until it is done or a signal stops it. A process can do so once: Scrapy's reactor ends with it.
 
@@ -94,7 +95,7 @@ def run_spider(
         reactor.callFromThread(_end, crawler, time.monotonic() + (0.0 if again else LAST_ANSWER_S))
 
     with _handled_by(stop, *SIGNALS):
-        process.crawl(crawler, plan=plan, known=known, journal=journal, log=work / "fetches.log")
+        process.crawl(crawler, plan=plan, known=known, journal=journal, log=work / "fetches.log", empty=empty)
         process.start(install_signal_handlers=False)
     if not isinstance(crawler.spider, GameSpider):
         raise Interrupted(stopped)
@@ -107,9 +108,8 @@ def _end(crawler: Crawler, deadline: float) -> None:
     comes = False
     if isinstance(spider, GameSpider):
         spider.fetch.stopping = True
-        slots = crawler.engine.downloader.slots.values() if crawler.engine.running else ()
         left = deadline - time.monotonic()
-        comes = (left > 0 and any(slot.transferring for slot in slots)) or (left > -KEEP_S and spider.fetch.answered)
+        comes = (left > 0 and spider.fetch.awaited > 0) or (left > -KEEP_S and spider.fetch.answered)
     if comes:
         reactor.callLater(POLL_S, _end, crawler, deadline)
     else:
@@ -157,11 +157,12 @@ def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
 
 
 def state_of(spider: GameSpider, seconds: float, before: dict[str, Any]) -> dict[str, Any]:
-    """Facts for the next crawl's forecast, from this crawl, its seconds, and the facts before."""
+    """Facts for the next crawl and its forecast, from this crawl, its seconds, and the facts before."""
     players, pages = len(spider.players), spider.fetch.asked.total()
     return {
         "players": players if spider.complete else max(players, before.get("players", 0)),
         "seconds_a_page": seconds / pages if pages else before.get("seconds_a_page", 0.0),
+        "empty": sorted(spider.fetch.empty),
     }
 
 

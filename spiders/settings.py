@@ -24,7 +24,7 @@ from scrapy.robotstxt import RobotParser
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import CrawlParams
-from spiders.fetcher import check_whole
+from spiders.fetcher import check_whole, site_of
 from spiders.pages import PageError
 from spiders.spider import GameSpider
 
@@ -66,6 +66,7 @@ DOWNLOADER_MIDDLEWARES = {
 }
 LOG_LEVEL = "INFO"
 
+LOCAL = ("file", "data")  # Schemes of pages that are on this machine
 LOOPBACK_BACKOFF_S = 0.02
 LONGEST_PAUSE_S = 300.0  # Longest pause before a retry
 LONGEST_DELAY_S = 60.0  # Longest pause in seconds for a slow site; its robots.txt may ask for more
@@ -151,7 +152,7 @@ def seconds_of(wish: bytes | None) -> float:
 
 
 class Manners(RobotsTxtMiddleware):
-    """Obey robots.txt (RFC 9309) and its Crawl-delay; pace the requests to each host.
+    """Obey robots.txt (RFC 9309) and its Crawl-delay; pace the requests to each site, whose addresses share a pause.
 
     A request follows the last answer after DOWNLOAD_DELAY seconds, the host's Crawl-delay, or, unless both are 0, the
     time that the host took to answer, whichever is longest. A robots.txt that fails with a server error or does not
@@ -165,14 +166,18 @@ class Manners(RobotsTxtMiddleware):
         self._nobody = crawler.settings["USER_AGENT"] == NOBODY
         self._delay = crawler.settings.getfloat("DOWNLOAD_DELAY")
         self._asked: dict[str, float] = {}  # Crawl-delay in seconds by host and port
+        self._last: dict[str, float] = {}  # When a site was last asked or last answered, on the monotonic clock
+        self._pause: dict[str, float] = {}  # Seconds from then to its next request
         self._away: dict[str, str] = {}  # Failure in place of a robots.txt, by host and port
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
-        """Fetch the host's robots.txt, and refuse requests that it forbids.
+        """Fetch the host's robots.txt, refuse requests that it forbids, and pause before others.
 
         Raises:
             IgnoreRequest: no contact for a foreign host; or see `process_request_2`.
         """
+        if urlsplit(request.url).scheme in LOCAL:
+            return
         if self._nobody and not is_loopback(request.url):
             why = (
                 f"{request.url} is not asked for: the user agent names no contact. Give one, such as "
@@ -180,9 +185,10 @@ class Manners(RobotsTxtMiddleware):
             )
             logging.getLogger(__name__).error(why)  # Scrapy's commands do not report ignored requests
             raise IgnoreRequest(why)
-        # One queue for all addresses of a site, so that a redirect to another one waits, too.
-        request.meta.setdefault("download_slot", (urlsplit(request.url).hostname or "").removeprefix("www."))
         await super().process_request(request)
+        site = site_of(request.url)
+        await asyncio.sleep(self._last.get(site, 0.0) + self._pause.get(site, self._delay) - time.monotonic())
+        self._last[site] = time.monotonic()
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Refuse a request that the host forbids.
@@ -215,10 +221,8 @@ class Manners(RobotsTxtMiddleware):
         super()._robots_error(exc, netloc)
 
     def _pace(self, request: Request, least: float = 0.0) -> None:
-        slot = self.crawler.engine.downloader.slots.get(request.meta["download_slot"])
-        if slot is None:
-            return
-        slot.lastseen = time.monotonic()
+        site = site_of(request.url)
+        self._last[site] = time.monotonic()
         latency = request.meta.get("download_latency", 0.0) if self._delay else 0.0
         asked = self._asked.get(urlsplit(request.url).netloc, 0.0)
-        slot.delay = max(self._delay, min(latency, LONGEST_DELAY_S), asked, least)
+        self._pause[site] = max(self._delay, min(latency, LONGEST_DELAY_S), asked, least)

@@ -13,15 +13,15 @@ is read after the games of earlier lists are fetched, so a crawl that needs few 
 A site, such as `LittleGolemSpider`, is a subclass with the addresses and parsers of its pages.
 """
 
+import os
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -31,7 +31,7 @@ from pipeline_src.records.crawl_params import CrawlParams, WantedGames, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
 from spiders import pages
-from spiders.fetcher import API, ASKED, Fetcher, FetchError, NotKept, Stopped, WayFailed
+from spiders.fetcher import API, ASKED, Fetcher, FetchError, NotKept, Stopped, WayFailed, site_of
 from spiders.pages import GameList, PageError
 from spiders.store import Journal
 
@@ -57,6 +57,9 @@ class Plan:
     max_games: int  # Number of games with a record at which the crawl ends; 0 is no limit
     max_failures: float
     in_progress: bool  # Whether to fetch games that no list shows as finished
+
+
+NO_PLAN = Plan("", "", "amzn", (), (), 0, 0.0, in_progress=False)
 
 
 def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
@@ -101,10 +104,24 @@ class GameSpider(Spider):
     """Parameters in addresses, as ``name=value``, without which the site sends the same page; a redirect may drop
     them."""
 
-    def __init__(self, plan: Plan, known: Mapping[int, RawGame], journal: Journal, log: Path, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        plan: Plan = NO_PLAN,
+        known: Mapping[int, RawGame] | None = None,
+        journal: Journal | dict[str, bytes] | None = None,
+        log: Path = Path(os.devnull),
+        empty: Iterable[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """Of a ``known`` game that has a record nothing is asked; for ``empty`` see `Fetcher`.
+
+        Without a plan, as Scrapy's commands make it, the spider crawls nothing: its callbacks can be called.
+        """
         super().__init__(**kwargs)
+        known = known or {}
         self.plan = plan
-        self.allowed_domains = [_domain(plan.base_url), _domain(plan.api_url)]
+        if plan != NO_PLAN:
+            self.allowed_domains = [site_of(plan.base_url), site_of(plan.api_url)]
         self.games = dict(known)  # Games by gid: known ones, fetched ones, and ones only seen in a list
         self.players: dict[int, str] = {}  # Names of players in the player lists, by plid
         self.lists: dict[int, GameList] = {}  # Lists of games by plid
@@ -113,7 +130,8 @@ class GameSpider(Spider):
         self.failures: dict[Way, str] = {}  # Reasons of the failures of earlier ways
         self.warnings: list[str] = []  # Problems that did not make a way fail
         self.crash: Exception | None = None  # Error that ended the crawl, if the site did not cause it
-        self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url, self.optional)
+        kept = {} if journal is None else journal
+        self.fetch = Fetcher(self, kept, log, plan.base_url, plan.api_url, self.optional, empty)
         self.have = {gid for gid, game in known.items() if pages.has_record(game)}  # Games with a record
         self._known = len(self.have)
         self._lacked = known.keys() - self.have  # Games whose record failed earlier: it is requested only once
@@ -129,11 +147,19 @@ class GameSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Make the spider for a crawl by Scrapy."""
         spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._note_request, signals.request_reached_downloader)
         crawler.signals.connect(spider._note_answer, signals.response_downloaded)
+        crawler.signals.connect(spider._note_end, signals.request_left_downloader)
         return spider
+
+    def _note_request(self) -> None:
+        self.fetch.awaited += 1
 
     def _note_answer(self, response: Response, request: Request) -> None:
         self.fetch.answered = response.status == 200 and ASKED in request.meta
+
+    def _note_end(self) -> None:
+        self.fetch.awaited -= 1
 
     # Defined by each site: keys of its pages, which are paths relative to the base URL.
 
@@ -444,10 +470,6 @@ class GameSpider(Spider):
         return await self.fetch.page(kind, key, read, **how)
 
 
-def _domain(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
-
-
 def _first_only(first: bool, error: FetchError, errors: list[FetchError]) -> None:
     """A variant whose first page fails may not exist; one that breaks off later has lost us games."""
     if not first:
@@ -493,3 +515,40 @@ class LittleGolemSpider(GameSpider):
     def read_api(self, body: bytes) -> list[RawGame]:
         """Games with their players in the order of moving."""
         return pages.read_api_games(body)
+
+    # Callbacks: what the crawl reads from its pages, as requests and items. `scrapy check` gives them the pages in
+    # tests/spiders/pages, `scrapy parse` one of the site.
+
+    def parse_players(self, response: Response) -> Iterator[Request]:
+        """Request the list of games of each player.
+
+        @page players.html
+        @returns requests 7 7
+        @returns items 0 0
+        """
+        for plid in self.read_players(response.body):
+            yield response.follow(self.list_page(plid), self.parse_list, cb_kwargs={"plid": plid})
+
+    def parse_list(self, response: Response, plid: int) -> Iterator[RawGame | Request]:
+        """Give a player's games without their records, and request the records of those that are over.
+
+        @page list.html
+        @cb_kwargs {"plid": 101}
+        @returns items 3 3
+        @returns requests 3 3
+        @scrapes gid variant seats
+        """
+        for game in pages.games_of(self.read_list(response.body, plid)):
+            yield game
+            if game.finished:
+                yield response.follow(self.record_page(game.gid), self.parse_record, cb_kwargs={"gid": game.gid})
+
+    def parse_record(self, response: Response, gid: int) -> Iterator[RawGame]:
+        """Give a game with its record and nothing that lists say.
+
+        @page record.txt
+        @cb_kwargs {"gid": 9981}
+        @returns items 1 1
+        @scrapes gid path body
+        """
+        yield RawGame(gid, self.record_page(gid), response.status, pages.check_record(response.body))

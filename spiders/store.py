@@ -22,7 +22,7 @@ from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard,
 
 SOURCE = "source.json"  # File in a folder of games: the identity of the source
 JOURNAL = "journal.jsonl"
-STATE = "state.json"  # File in a store with the progress of the last crawl, for the next one's forecast
+STATE = "state.json"  # File in a store with the progress of the last crawl and the pages that were not there
 
 
 class Journal:
@@ -65,7 +65,7 @@ class Journal:
         self._file.seek(self._lines[key])
         return _read(self._file.readline())[1]
 
-    def add(self, key: str, body: bytes) -> None:
+    def __setitem__(self, key: str, body: bytes) -> None:
         """Keep an answer; when this returns the operating system has it, so that killing the process cannot lose it."""
         self._lines[key] = self._file.seek(0, 2)
         self._file.write(json.dumps({"key": key, "body": body.decode("latin-1")}).encode() + b"\n")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import sys
 import time
 
@@ -208,6 +209,26 @@ def test_answer_200_without_record_is_retried(tmp_path, body):
         del asked[:]
         assert sites.crawl(tmp_path, url, ways=["lists"], crawl={"retries": 2})[0] == 0
         assert records_asked_for(asked) == [never]
+
+
+def test_list_that_is_always_empty_is_asked_for_once_by_later_crawls(tmp_path):
+    routes, asked = Routes(sites.site_of(sites.games()[:12], tmp_path)), []
+    page = "/jsp/info/player_game_list.jsp?gtid=amzn&plid=101"
+    empty = {page: Answer(200, "text/html", b"")}
+
+    def site(target):
+        asked.append(target)
+        return empty.get(target) or routes(target)
+
+    with sites.served(site) as (url, _):
+        for number, times in enumerate((3, 1, 1)):
+            if number == 2:
+                empty.clear()
+            del asked[:]
+            status, said = sites.crawl(tmp_path, url, ways=["lists"], crawl={"retries": 2})
+            assert (status, asked.count(page)) == (0, times), said
+    (state,) = (tmp_path / "store").glob("*/amzn/state.json")
+    assert json.loads(state.read_text())["empty"] == []
 
 
 def test_nothing_found(tmp_path):

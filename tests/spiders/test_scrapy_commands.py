@@ -1,5 +1,7 @@
 """Scrapy's own commands in the project, against servers on loopback."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -68,6 +70,25 @@ def test_unsupported_crawl_is_named_without_requests(words, named, tmp_path):
     assert done.returncode == 2
     assert named in done.stderr
     assert not asked
+
+
+@pytest.mark.slow
+def test_callbacks_keep_their_contracts_on_stored_pages():
+    done = scrapy("check", "littlegolem")
+    assert (done.returncode, re.findall(r"Ran (\d+) contracts", done.stderr)) == (0, ["7"]), done.stderr
+
+
+@pytest.mark.slow
+def test_a_list_is_parsed_as_the_crawl_reads_it(tmp_path):
+    plid = games()[0].first_plid
+    page = f"/jsp/info/player_game_list.jsp?gtid=amzn&plid={plid}"
+    callback = ("--spider", "littlegolem", "-c", "parse_list", "--cbkwargs", json.dumps({"plid": plid}))
+    with serving(games(), tmp_path) as (url, asked):
+        done = scrapy("parse", "--nolog", "--nocolour", *callback, url + page)
+    gids = {game.gid for game in games() if plid in (game.first_plid, game.second_plid)}
+    assert {int(gid) for gid in re.findall(r"'gid': (\d+)", done.stdout)} == gids
+    assert {int(gid) for gid in re.findall(r"/servlet/sgf/(\d+)/", done.stdout)} == gids
+    assert asked == ["/robots.txt", page]
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def test_a_site_has_one_store_whatever_its_address_looks_like(tmp_path, url, nam
 def test_stored_games_are_read_back_and_never_lost(tmp_path):
     with Store(str(tmp_path), "https://a.example", "amzn") as store:
         assert (store.games, store.state) == ({}, {})
-        store.journal.add("/list", b"page")
+        store.journal["/list"] = b"page"
         store.keep([GAMES[3]], {"players": 7}, complete=False)
     with Store(str(tmp_path), "https://a.example", "amzn") as store:
         assert (store.games, store.state) == ({3: GAMES[3]}, {"players": 7})
@@ -214,7 +214,7 @@ ANSWERS = {"/a": b"(;\xff\x00\xe9\n)", "/b?x=1": b"", "/c": "Jürgen ★".encode
 def path(tmp_path):
     with Journal(tmp_path / "work" / "journal.jsonl") as journal:
         for key, body in ANSWERS.items():
-            journal.add(key, body)
+            journal[key] = body
     return tmp_path / "work" / "journal.jsonl"
 
 
@@ -233,7 +233,7 @@ def test_torn_last_line_is_dropped_and_writing_continues(path):
         path.write_bytes(whole[:cut])
         with Journal(path) as journal:
             assert len(journal) == 2
-            journal.add("/d", b"more")
+            journal["/d"] = b"more"
         with Journal(path) as journal:
             assert (len(journal), journal.get("/d"), journal.get("/c")) == (3, b"more", None)
 
@@ -249,7 +249,7 @@ def test_cleared(path):
     with Journal(path) as journal:
         journal.clear()
         assert journal.get("/a") is None
-        journal.add("/d", b"more")
+        journal["/d"] = b"more"
     with Journal(path) as journal:
         assert (len(journal), journal.get("/d")) == (1, b"more")
         journal.clear()

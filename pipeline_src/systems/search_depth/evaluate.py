@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from imblearn.metrics import geometric_mean_score, sensitivity_specificity_support
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
 from pipeline_src.arena.score import Z95, Score, clustered_mean, clustered_rate
 from pipeline_src.files import read_json, write_json, write_table
@@ -21,9 +23,6 @@ from pipeline_src.systems.search_depth.params import DepthEvaluateParams, DepthM
 from pipeline_src.systems.search_depth.positions import (
     LABELS,
     DepthPositions,
-    confusion,
-    f1_scores,
-    macro_f1,
     open_positions,
     split_by_game,
 )
@@ -65,11 +64,15 @@ class Test:
         cells = np.zeros((game.max(initial=-1) + 1, *matrix.shape), np.int64)
         np.add.at(cells, (game, labels.astype(np.int64) - lowest, chosen - lowest), 1)
         spent = np.stack([np.bincount(game, nodes), np.bincount(game, self.spent)], axis=1)
-        f1 = zip(range(lowest, highest + 1), f1_scores(matrix).tolist(), strict=True)
+        depths = range(lowest, highest + 1)
+        precision, recall, f1, _ = precision_recall_fscore_support(labels, chosen, labels=depths, zero_division=np.nan)
+        _, specificity, _ = sensitivity_specificity_support(labels, chosen, labels=depths, average=None, warn_for=())
+        by_class = {"f1": f1, "precision": precision, "recall": recall, "specificity": specificity}
         return {
             "accuracy": clustered_rate(off == 0, self.games).as_metrics(),
             "macro_f1": jackknife(cells, macro_f1, len(chosen), 0.0, 1.0).as_metrics(),
-            "f1": {str(depth): score for depth, score in f1},
+            "g_mean": jackknife(cells, g_mean, len(chosen), 0.0, 1.0).as_metrics(),
+            **{name: dict(zip(map(str, depths), values.tolist(), strict=True)) for name, values in by_class.items()},
             "mean_error": clustered_mean(np.abs(off), self.games).as_metrics(),
             "bias": clustered_mean(off, self.games).as_metrics(),
             "mean_depth": clustered_mean(chosen, self.games).as_metrics(),
@@ -79,8 +82,24 @@ class Test:
         }
 
     def matrix(self, chosen: npt.NDArray[np.int64], label: str) -> npt.NDArray[np.int64]:
-        """Counts [K, K] by label and choice."""
-        return confusion(np.asarray(self.positions.label(label))[self.rows], chosen, *self.positions.classes)
+        """Counts [K, K] by label and choice, from the lowest class."""
+        labels, (lowest, highest) = np.asarray(self.positions.label(label))[self.rows], self.positions.classes
+        counts: npt.NDArray[np.int64] = confusion_matrix(labels, chosen, labels=range(lowest, highest + 1))
+        return counts
+
+
+def macro_f1(matrix: npt.NDArray[np.int64]) -> float:
+    """Mean F1 of the classes that are labelled at all, each counting the same; of counts [K, K] by label and choice."""
+    labels, chosen = np.indices(matrix.shape).reshape(2, -1)
+    how = {"labels": np.flatnonzero(matrix.sum(1)), "average": "macro", "zero_division": 0}
+    return float(f1_score(labels, chosen, sample_weight=matrix.ravel(), **how))
+
+
+def g_mean(matrix: npt.NDArray[np.int64]) -> float:
+    """Geometric mean of the recalls of the classes that are labelled at all; 0 if one is never chosen rightly."""
+    labels, chosen = np.indices(matrix.shape).reshape(2, -1)
+    present = np.flatnonzero(matrix.sum(1))
+    return float(geometric_mean_score(labels, chosen, labels=present, sample_weight=matrix.ravel()))
 
 
 def layer_growth(nodes_by_depth: Nodes) -> float:
@@ -175,7 +194,7 @@ def _ask(test: Test, path: Path, params: DepthModelParams, confidences: tuple[fl
 
 def _table_row(name: str, params: DepthModelParams, figures: dict[str, Any]) -> Row:
     counts = read_json(REPORTS / "train" / f"{name}.json")["after"]
-    shown = "accuracy", "mean_error", "deep_enough", "macro_f1", "mean_depth", "nodes_of_iterative_deepening"
+    shown = "accuracy", "mean_error", "deep_enough", "macro_f1", "g_mean", "mean_depth", "nodes_of_iterative_deepening"
     rows = {f"rows_{depth}": counts[depth] for depth in sorted(counts, key=int)}
     values = {key: figures[key]["value"] for key in shown}
     return {"model": name, "label": params.label, "balance": params.balance, **rows, **values}

@@ -1,4 +1,4 @@
-"""Positions labelled with a search depth: arrays on disk, splits, input planes, and agreement with the labels.
+"""Positions labelled with a search depth: arrays on disk, splits and input planes.
 
 A data set is a folder of ``<field>.npy`` and ``manifest.json``; R rows by game and then by ply. Boards and ``n`` lie as
 in `AmazonsState`: row 0 is rank 1, ``ravel()[s]`` is square s.
@@ -207,33 +207,3 @@ def depth_planes(
     planes[:, 5] = left
     planes[:, 6] = (np.log2(1 + expandable.astype(np.float32)) / np.float32(LOG_TURNS))[:, None, None]
     return planes
-
-
-# Agreement of chosen depths with labels.
-
-Depths = npt.NDArray[np.integer]
-
-
-def confusion(labels: Depths, chosen: Depths, lowest: int, highest: int) -> npt.NDArray[np.int64]:
-    """Counts int64 [K, K]: row = label, column = chosen, both from the lowest class."""
-    size = highest - lowest + 1
-    cells = (labels.astype(np.int64) - lowest) * size + chosen.astype(np.int64) - lowest
-    return np.bincount(cells, minlength=size * size).reshape(size, size)
-
-
-def accuracy(matrix: npt.NDArray[np.int64]) -> float:
-    """Share chosen as labelled."""
-    return float(matrix.trace() / matrix.sum())
-
-
-def f1_scores(matrix: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """F1 of each class, [K]: 2 TP / (2 TP + FP + FN); NaN where a class is neither labelled nor chosen."""
-    total = (matrix.sum(0) + matrix.sum(1)).astype(np.float64)
-    scores = np.full(len(matrix), np.nan)
-    np.divide(2 * matrix.diagonal(), total, out=scores, where=total > 0)
-    return scores
-
-
-def macro_f1(matrix: npt.NDArray[np.int64]) -> float:
-    """Mean F1 of the classes that are labelled at all, each counting the same."""
-    return float(f1_scores(matrix)[matrix.sum(1) > 0].mean())

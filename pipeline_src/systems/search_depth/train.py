@@ -12,57 +12,62 @@ import argparse
 import hashlib
 import json
 import math
-import shutil
-import time
-from pathlib import Path
-from typing import Any, NamedTuple
-
 import numpy as np
 import numpy.typing as npt
+import shutil
+import time
 import torch
 from lightning.pytorch import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
-from torch.special import log_ndtr
-
+from pathlib import Path
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json, write_table
-from pipeline_src.learning.fit import Curves, Laps, Share, by_step, fit, own_folder, share, summed, torch_seed
-from pipeline_src.learning.symmetry import COUNT, board_maps
+from pipeline_src.files import write_json
+from pipeline_src.files import write_table
+from pipeline_src.learning.fit import Curves
+from pipeline_src.learning.fit import Laps
+from pipeline_src.learning.fit import Share
+from pipeline_src.learning.fit import by_step
+from pipeline_src.learning.fit import fit
+from pipeline_src.learning.fit import own_folder
+from pipeline_src.learning.fit import share
+from pipeline_src.learning.fit import summed
+from pipeline_src.learning.fit import torch_seed
+from pipeline_src.learning.symmetry import COUNT
+from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.project.code import digest
-from pipeline_src.project.params import at, load, load_value, read_tree
-from pipeline_src.systems.search_depth.net import (
-    SEARCHES,
-    DepthConfig,
-    PublishedDepthConfig,
-    ResidualDepthConfig,
-    SavedDepthNet,
-    chosen_depths,
-    depth_value,
-    head_outputs,
-    make_depth_net,
-    save_depth_net,
-)
-from pipeline_src.systems.search_depth.params import (
-    Balance,
-    DepthBalancing,
-    DepthModelParams,
-    DepthSplitParams,
-    DepthTraining,
-)
-from pipeline_src.systems.search_depth.positions import (
-    PLANES,
-    DepthPositions,
-    Inputs,
-    Splits,
-    accuracy,
-    confusion,
-    macro_f1,
-    open_positions,
-    split_by_game,
-)
+from pipeline_src.project.params import at
+from pipeline_src.project.params import load
+from pipeline_src.project.params import load_value
+from pipeline_src.project.params import read_tree
+from pipeline_src.systems.search_depth.net import DepthConfig
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+from pipeline_src.systems.search_depth.net import ResidualDepthConfig
+from pipeline_src.systems.search_depth.net import SEARCHES
+from pipeline_src.systems.search_depth.net import SavedDepthNet
+from pipeline_src.systems.search_depth.net import chosen_depths
+from pipeline_src.systems.search_depth.net import depth_value
+from pipeline_src.systems.search_depth.net import head_outputs
+from pipeline_src.systems.search_depth.net import make_depth_net
+from pipeline_src.systems.search_depth.net import save_depth_net
+from pipeline_src.systems.search_depth.params import Balance
+from pipeline_src.systems.search_depth.params import DepthBalancing
+from pipeline_src.systems.search_depth.params import DepthModelParams
+from pipeline_src.systems.search_depth.params import DepthSplitParams
+from pipeline_src.systems.search_depth.params import DepthTraining
+from pipeline_src.systems.search_depth.positions import DepthPositions
+from pipeline_src.systems.search_depth.positions import Inputs
+from pipeline_src.systems.search_depth.positions import PLANES
+from pipeline_src.systems.search_depth.positions import Splits
+from pipeline_src.systems.search_depth.positions import open_positions
+from pipeline_src.systems.search_depth.positions import split_by_game
+from torch import Tensor
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.special import log_ndtr
+from typing import Any
+from typing import NamedTuple
+
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
@@ -83,14 +88,9 @@ WORK = Path("work/depth_train")
 # | ``class_weights`` | all rows once, each class with the same weight in the loss as a whole |
 # | ``none`` | all rows once |
 #
-# SMOTE's search for neighbours is quadratic in the rows of a class, so a large class is cut into random blocks of equal
-# size and neighbours are looked for within one: the rows made are of the same kind, and the time is linear.
-#
 # `DepthBatches` draws the positions of each training step, as a function of the seed and the number of the step alone,
 # so that a resumed training sees exactly the same batches. Planes are made for one batch at a time from the
 # memory-mapped arrays.
-
-BLOCK = 20_000  # Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -119,52 +119,68 @@ def balance(
         where = f"depth_train: {positions.path}"
         raise ZugwerkError(f"{where}: no positions in the training split; raise depth_label.games")
     (lowest, highest), labels = positions.classes, np.asarray(positions.label(label))[rows]
-    weights = np.ones(highest - lowest + 1, np.float32)
-    made, made_labels = np.empty((0, positions.n[0].size), np.float32), np.empty(0, np.uint8)
+    counts = class_counts(labels, lowest, highest)
+    weights, made = np.ones(len(counts), np.float32), np.empty((0, positions.n[0].size), np.float32)
     symmetry = np.zeros(len(rows), np.uint8)
     if method == "class_weights":
-        counts = class_counts(labels, lowest, highest)
         weights = np.where(counts, len(rows) / (np.count_nonzero(counts) * counts.clip(min=1)), 0).astype(np.float32)
-    elif method != "none":
-        kept = _under_sample(labels, params.keep_most, seed)
-        rows, labels, symmetry = rows[kept], labels[kept], symmetry[kept]
-        classes, sizes = np.unique(labels, return_counts=True)
-        least = int(np.ceil(sizes.max() / params.ratio))  # rows that each class which is too rare should have
-        wanted = {int(c): least for c, size in zip(classes, sizes, strict=True) if size < least}
+    elif method != "none" and np.count_nonzero(counts) > 1:
+        from imblearn.over_sampling import SMOTE, RandomOverSampler
+        from imblearn.pipeline import make_pipeline
+        from imblearn.under_sampling import RandomUnderSampler
+
+        left, wanted = recipe(counts, lowest, params)
+        under = RandomUnderSampler(sampling_strategy=left, random_state=_state(seed, streams.DEPTH_UNDERSAMPLE))
+        state = _state(seed, streams.DEPTH_OVERSAMPLE)
         if method == "smote":
-            made, made_labels = _smote(positions, rows, labels, wanted, params, seed)
-        elif wanted:
-            chosen, symmetry = _copies(labels, wanted, method, seed)
-            rows, labels = rows[chosen], labels[chosen]
-    return Balanced(rows, symmetry, made, np.concatenate([labels, made_labels]), weights)
+            over = SMOTE(
+                sampling_strategy=_enough(positions, left, wanted, params),
+                k_neighbors=params.k_neighbors,
+                random_state=state,
+            )
+            planes = positions.planes("published", rows).reshape(len(rows), -1)
+            planes, labels = make_pipeline(under, over).fit_resample(planes, labels)
+            rows = rows[under.sample_indices_]
+            made = planes[len(rows) :]
+        elif method == "oversample":
+            copies = RandomOverSampler(sampling_strategy=wanted, random_state=state)
+            drawn, labels = make_pipeline(under, copies).fit_resample(rows[:, None], labels)
+            rows = drawn[:, 0]
+        else:
+            drawn, labels = under.fit_resample(rows[:, None], labels)
+            chosen, symmetry = _images(labels, wanted, seed)
+            rows, labels = drawn[chosen, 0], labels[chosen]
+    if method != "augment":
+        symmetry = np.zeros(len(rows), np.uint8)
+    return Balanced(rows, symmetry, made, labels, weights)
 
 
-def _under_sample(labels: npt.NDArray[np.uint8], keep: float, seed: int) -> Rows:
-    """Indices that stay when all but a share of the most frequent class goes, ascending."""
-    from imblearn.under_sampling import RandomUnderSampler
-
-    classes, counts = np.unique(labels, return_counts=True)
-    if len(classes) == 1 or keep == 1:
-        return np.arange(len(labels))
-    most = counts.argmax()
-    wanted = {int(classes[most]): min(int(counts[most]), max(1, round(keep * int(counts[most]))))}
-    sampler = RandomUnderSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_UNDERSAMPLE))
-    sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
-    kept: Rows = np.sort(sampler.sample_indices_).astype(np.int64)
-    return kept
+def recipe(counts: Rows, lowest: int, params: DepthBalancing) -> tuple[dict[int, int], dict[int, int]]:
+    """Rows that each class keeps, and rows that those classes which are too rare then should have."""
+    left = {lowest + c: int(count) for c, count in enumerate(counts) if count}
+    most = max(left, key=left.__getitem__)
+    left[most] = max(1, round(params.keep_most * left[most]))
+    least = math.ceil(max(left.values()) / params.ratio)
+    return left, {c: least for c, count in left.items() if count < least}
 
 
-def _copies(
-    labels: npt.NDArray[np.uint8], wanted: dict[int, int], method: Balance, seed: int
-) -> tuple[Rows, npt.NDArray[np.uint8]]:
+def _enough(
+    positions: DepthPositions, left: dict[int, int], wanted: dict[int, int], params: DepthBalancing
+) -> dict[int, int]:
+    """The classes of ``wanted`` with enough rows for SMOTE."""
+    few = {c: left[c] for c in wanted if left[c] <= params.k_neighbors}
+    if few and params.few == "error":
+        of_class, rows = next(iter(few.items()))
+        raise ZugwerkError(
+            f"depth_train: {positions.path}: class {of_class} has {rows} positions in the training split, "
+            f"fewer than the {params.k_neighbors + 1} that SMOTE needs for depth_train.balancing.k_neighbors "
+            f"{params.k_neighbors}; raise depth_label.games, narrow the classes, or set few: leave"
+        )
+    return {c: n for c, n in wanted.items() if c not in few}
+
+
+def _images(labels: npt.NDArray[np.uint8], wanted: dict[int, int], seed: int) -> tuple[Rows, npt.NDArray[np.uint8]]:
     """Indices of all rows and of those that come again, and the symmetry of each."""
-    from imblearn.over_sampling import RandomOverSampler
-
-    if method == "oversample":
-        sampler = RandomOverSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_OVERSAMPLE))
-        sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
-        chosen = sampler.sample_indices_.astype(np.int64)
-        return chosen, np.zeros(len(chosen), np.uint8)
     rng, others = np.random.default_rng([seed, streams.DEPTH_TRAINING, streams.DEPTH_OVERSAMPLE]), COUNT - 1
     indices, symmetries = [np.arange(len(labels))], [np.zeros(len(labels), np.uint8)]
     for of_class, target in wanted.items():
@@ -173,56 +189,6 @@ def _copies(
         indices.append(own[images // others])
         symmetries.append((1 + images % others).astype(np.uint8))
     return np.concatenate(indices), np.concatenate(symmetries)
-
-
-def _smote(
-    positions: DepthPositions,
-    rows: Rows,
-    labels: npt.NDArray[np.uint8],
-    wanted: dict[int, int],
-    params: DepthBalancing,
-    seed: int,
-) -> tuple[Floats, npt.NDArray[np.uint8]]:
-    """Made planes [M, H * W] and their classes [M]."""
-    made, made_labels = [np.empty((0, positions.n[0].size), np.float32)], [np.empty(0, np.uint8)]
-    for of_class, target in wanted.items():
-        own = rows[labels == of_class]
-        if len(own) <= params.k_neighbors:
-            if params.few == "leave":
-                continue
-            raise ZugwerkError(
-                f"depth_train: {positions.path}: class {of_class} has {len(own)} positions in the training split, "
-                f"fewer than the {params.k_neighbors + 1} that SMOTE needs for depth_train.balancing.k_neighbors "
-                f"{params.k_neighbors}; raise depth_label.games, narrow the classes, or set few: leave"
-            )
-        left = 1 - np.asarray(positions.used)[own]
-        planes = np.asarray(positions.n)[own].reshape(len(own), -1) * left[:, None]
-        made.append(smote_in_blocks(planes, target - len(own), params, [seed, of_class]))
-        made_labels.append(np.full(len(made[-1]), of_class, np.uint8))
-    return np.concatenate(made), np.concatenate(made_labels)
-
-
-def smote_in_blocks(planes: Floats, count: int, params: DepthBalancing, seed: list[int]) -> Floats:
-    """Make ``count`` rows, float32 [count, F], between neighbours among the rows float32 [R, F] of one class."""
-    from imblearn.over_sampling import SMOTE
-
-    order = np.random.default_rng([*seed, streams.DEPTH_TRAINING, streams.DEPTH_BLOCKS]).permutation(len(planes))
-    blocks = np.array_split(order, -(-len(planes) // BLOCK))
-    shares = np.diff(np.rint(np.linspace(0, count, len(blocks) + 1)).astype(np.int64))
-    made = []
-    for number, (block, part) in enumerate(zip(blocks, shares, strict=True)):
-        if not part:
-            continue
-        some = planes[np.append(block, block[:1])]  # SMOTE requires a second class, which it does not change
-        two = np.append(np.zeros(len(block), np.int8), np.int8(1))
-        sampler = SMOTE(
-            sampling_strategy={0: len(block) + int(part)},
-            k_neighbors=params.k_neighbors,
-            random_state=_state(*seed, streams.DEPTH_BLOCKS, number),
-        )
-        made.append(sampler.fit_resample(some, two)[0][len(some) :])
-    found: Floats = np.concatenate(made) if made else np.empty((0, planes.shape[1]), np.float32)
-    return found
 
 
 def _state(*path: int) -> int:
@@ -396,13 +362,15 @@ class DepthModule(LightningModule):
 
     def measure(self) -> dict[str, float]:
         """``validation_accuracy``, ``validation_macro_f1``, ``validation_mean_error`` in layers."""
+        from sklearn.metrics import accuracy_score, f1_score
+
         positions, model = self.batches.positions, self.model
         labels = positions.label(model.label)[self.validation]
         chosen = predict_depths(model, self.batches, self.validation, self.device)
-        matrix = confusion(labels, chosen, model.lowest, model.highest)
+        present = np.unique(labels)  # a class that is only chosen counts in their F1, and has none
         return {
-            "validation_accuracy": accuracy(matrix),
-            "validation_macro_f1": macro_f1(matrix),
+            "validation_accuracy": float(accuracy_score(labels, chosen)),
+            "validation_macro_f1": float(f1_score(labels, chosen, labels=present, average="macro", zero_division=0)),
             "validation_mean_error": float(np.abs(chosen - labels).mean()),
         }
 

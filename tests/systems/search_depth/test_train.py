@@ -3,25 +3,33 @@
 import numpy as np
 import pytest
 import torch
-
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.systems.search_depth.net import SEARCHES, save_depth_net
-from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthTraining
-from pipeline_src.systems.search_depth.positions import open_positions, split_by_game, write_positions
-from pipeline_src.systems.search_depth.train import (
-    DepthBatches,
-    DepthModule,
-    balance,
-    class_counts,
-    cost_losses,
-    cost_targets,
-    smote_in_blocks,
-    train_depth_net,
-    turned,
-)
-from tests.systems.killed import KilledError, stop_in_step
-from tests.systems.search_depth.synthetic import CLOCK_MS, HIGHEST, LOWEST, NODES_PER_MS, synthetic, write_synthetic
+from pipeline_src.systems.search_depth.net import SEARCHES
+from pipeline_src.systems.search_depth.net import save_depth_net
+from pipeline_src.systems.search_depth.params import DepthBalancing
+from pipeline_src.systems.search_depth.params import DepthModelParams
+from pipeline_src.systems.search_depth.params import DepthTraining
+from pipeline_src.systems.search_depth.positions import open_positions
+from pipeline_src.systems.search_depth.positions import split_by_game
+from pipeline_src.systems.search_depth.positions import write_positions
+from pipeline_src.systems.search_depth.train import DepthBatches
+from pipeline_src.systems.search_depth.train import DepthModule
+from pipeline_src.systems.search_depth.train import balance
+from pipeline_src.systems.search_depth.train import class_counts
+from pipeline_src.systems.search_depth.train import cost_losses
+from pipeline_src.systems.search_depth.train import cost_targets
+from pipeline_src.systems.search_depth.train import train_depth_net
+from pipeline_src.systems.search_depth.train import turned
+from tests.systems.killed import KilledError
+from tests.systems.killed import stop_in_step
+from tests.systems.search_depth.synthetic import CLOCK_MS
+from tests.systems.search_depth.synthetic import HIGHEST
+from tests.systems.search_depth.synthetic import LOWEST
+from tests.systems.search_depth.synthetic import NODES_PER_MS
+from tests.systems.search_depth.synthetic import synthetic
+from tests.systems.search_depth.synthetic import write_synthetic
+
 
 STEPS = 16
 SHARES = (75.0, 10.0, 15.0)
@@ -141,19 +149,6 @@ def test_classes_may_be_missing(tmp_path, counts, method):
     assert [bool(c) for c in found] == [bool(c) for c in counts]
     weights = balanced.weights[balanced.labels - LOWEST]
     assert weights.mean() == pytest.approx(1, rel=1e-5)
-
-
-def test_blocks_make_equal_rows_from_their_own_rows(monkeypatch):
-    monkeypatch.setattr("pipeline_src.systems.search_depth.train.BLOCK", 30)
-    rng = np.random.default_rng(0)
-    planes = rng.random((100, 4), np.float32)
-    made = smote_in_blocks(planes, 57, DepthBalancing(), [1])
-    assert made.shape == (57, 4)
-    assert (made >= 0).all()
-    assert (made <= 1).all()
-    np.testing.assert_array_equal(made, smote_in_blocks(planes, 57, DepthBalancing(), [1]))
-    assert not np.array_equal(made, smote_in_blocks(planes, 57, DepthBalancing(), [2]))
-    assert len(smote_in_blocks(planes, 1, DepthBalancing(), [1])) == 1
 
 
 ROWS = np.arange(0, 1200, 2)
