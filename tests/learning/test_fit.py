@@ -34,7 +34,7 @@ from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.namespaces import hosts, needs_namespaces
 from tests.starts import Start
-from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset
+from tests.systems.amazons_net.positions import RESIDUAL, SIZE, write_dataset
 from tests.systems.gomoku_zero.small import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
 

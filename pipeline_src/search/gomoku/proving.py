@@ -418,6 +418,7 @@ class TreeThreats:
         state = row(trees.roots, 0)
         assert trees.options.solve and trees.options.share, "proofs need a tree that backs them up"  # noqa: PT018
         lines, table, space, fours = self._memory.fit(state)
+        assert table is not None
         memory = (lines, table, space._replace(stop=flag), fours, self._seen)
         step = search_nodes(trees.forest, *memory, state.board, self._rate)
         if step >= 0:

@@ -43,9 +43,8 @@ from pipeline_src.systems.amazons_net.train import (
     under,
     work_folder,
 )
-from tests.run_stage import stage_command
-from tests.systems.amazons_net.samples import RESIDUAL, SECTION, SIZE, params, write_dataset
-from tests.systems.killed import KilledError, stop_in_step
+from tests.run_stage import KilledError, stage_command, stop_in_step
+from tests.systems.amazons_net.positions import RESIDUAL, SECTION, SIZE, params, write_dataset
 
 
 def same(a, b):

@@ -26,8 +26,8 @@ from pipeline_src.selfplay.train import (
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig
 from pipeline_src.systems.gomoku_zero.train import Batch, Batches, Positions
+from tests.run_stage import KilledError, stop_in_step
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
-from tests.systems.killed import KilledError, stop_in_step
 
 
 @pytest.fixture(scope="module")

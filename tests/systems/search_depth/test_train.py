@@ -21,7 +21,7 @@ from pipeline_src.systems.search_depth.train import (
     train_depth_net,
     turned,
 )
-from tests.systems.killed import KilledError, stop_in_step
+from tests.run_stage import KilledError, stop_in_step
 from tests.systems.search_depth.synthetic import CLOCK_MS, HIGHEST, LOWEST, NODES_PER_MS, synthetic, write_synthetic
 
 STEPS = 16
