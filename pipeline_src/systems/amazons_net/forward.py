@@ -19,6 +19,7 @@ from pipeline_src.systems.amazons_net.answers import (
     Floats,
     Forward,
     MoveAnswer,
+    RayForward,
     Squares,
     as_int8,
 )
@@ -31,7 +32,6 @@ from pipeline_src.systems.amazons_net.nets import (
     gather_rows,
     masked_log_softmax,
 )
-from pipeline_src.systems.amazons_net.ray_answers import RayForward
 from pipeline_src.systems.amazons_net.rays import RaysNet, tabulate
 
 

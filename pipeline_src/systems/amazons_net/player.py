@@ -35,10 +35,10 @@ from pipeline_src.systems.amazons_net.answers import (
     Floats,
     Forward,
     OnnxEvaluator,
+    RayForward,
     after_move,
     as_int8,
 )
-from pipeline_src.systems.amazons_net.ray_answers import RayForward
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
 Ints = npt.NDArray[np.int32]
