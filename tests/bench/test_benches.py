@@ -140,7 +140,7 @@ def test_archives_differ():
     assert len(set(made)) > 60
 
 
-# The exact solver of Connect Four beside a plain search of all that can follow, and a published value.
+# The exact solver of Connect Four against a plain search of all that can follow, and a published value.
 
 
 RULES = load_game("connect_four")
