@@ -66,8 +66,7 @@ from pipeline_src.systems.search_depth.net import (
 from pipeline_src.systems.search_depth.positions import open_positions
 from tests.players.positions import small_residual
 from tests.records.amazons_games import random_game, record_of
-from tests.systems.amazons_net.positions import random_records
-from tests.systems.amazons_net.samples import write_dataset
+from tests.systems.amazons_net.positions import random_records, write_dataset
 from tests.systems.gomoku_zero.small import SMALL, fresh, model, random_games
 from tests.systems.joseki.games import random_record
 from tests.systems.search_depth.synthetic import write_synthetic

@@ -113,6 +113,17 @@ def test_a_player_makes_both_steps_of_an_amazons_turn():
     assert steps.side != side
 
 
+def test_no_arrow_is_chosen_for_a_move_of_somebody_else():
+    steps = Steps(zugwerk.game("amazons", 6))
+    with zugwerk.player("alphabeta:depth=1", "amazons") as player:
+        for _ in range(2):  # in the first turn a move was chosen and not made, in the second one none
+            other = next(step for step in steps.legal() if step != steps.choose(player))
+            steps.play(other)
+            with pytest.raises(zugwerk.ZugwerkError, match="first step"):
+                steps.choose(player)
+            steps.play(steps.legal()[0])
+
+
 @pytest.mark.parametrize("name", ["openspiel", "pettingzoo"])
 def test_the_examples_of_a_module_run(name):
     pytest.importorskip({"openspiel": "pyspiel"}.get(name, name))

@@ -24,7 +24,7 @@ class Steps:
         self.position = start  # After the last whole move
         self._state: Any = copy_state(start.state)
         self._first: int | None = None  # First step of a move that has another one
-        self._planned: list[int] = []
+        self._planned = -1, -1  # Steps of the move that `choose` has thought of
         self._two = kernels.max_steps(start.state) != kernels.max_actions(start.state)
         squares = start.state.board.size
         self.choices = squares**2 if self._two else kernels.max_actions(start.state)  # Steps are 0 to choices - 1
@@ -66,7 +66,7 @@ class Steps:
             self._first = step
             return
         action = step if self._first is None else self._first * self._state.board.size + step
-        self.position, self._first = self.position.play(action), None
+        self.position, self._first, self._planned = self.position.play(action), None, (-1, -1)
         self._state = copy_state(self.position.state)
 
     def text(self, step: int) -> str:
@@ -77,11 +77,18 @@ class Steps:
         return f"{step // squares}-{step % squares}" if self._first is None else f"/{step}"
 
     def choose(self, player: Player) -> int:
-        """Return the step by which a player goes on; the second one of a move is that of the same thought."""
+        """Return the step by which a player goes on; the second one of a move is that of the same thought.
+
+        Raises:
+            ZugwerkError: another first step was made, so that there is no such thought.
+        """
         if self._first is None:
             action = player.think(self.position).action
-            self._planned = list(divmod(action, self._state.board.size)) if self._two else [action]
-        return self._planned.pop(0)
+            self._planned = divmod(action, self._state.board.size) if self._two else (action, -1)
+            return self._planned[0]
+        if self._planned[0] != self._first:
+            raise ZugwerkError("the first step of this move is not the one that the player chose; make both or none")
+        return self._planned[1]
 
     def planes(self, side: int) -> Planes:
         """Return the nets' planes as a side sees them, row 0 the top of the board.

@@ -433,8 +433,10 @@ def export(
         return
     if hours is not None:
         raise ZugwerkError("--hours is written into a card; add --package SYSTEM, or remove it")
-    if out is not None and out.suffix == ".rays" and not int8:
-        from pipeline_src.systems.amazons_net.forward import export_rays
+    from pipeline_src.search.tables import LINES, RAYS
+
+    if out is not None and out.suffix == RAYS and not int8:
+        from pipeline_src.systems.amazons_net.nets import export_rays
 
         export_rays(model, out)
         typer.echo(f"{out}: table of a net of rays, {out.stat().st_size:,} bytes")
@@ -452,12 +454,11 @@ def export(
         typer.echo(f"{out}: {out.stat().st_size:,} bytes")
         return
     if loaded.config.kind == "lines":
-        from pipeline_src.search.gomoku.line_net import TABLE
         from pipeline_src.systems.gomoku_zero.models import export_table
 
-        target = model.with_suffix(TABLE) if out is None else out
-        if int8 or target.suffix != TABLE:
-            raise ZugwerkError(f"{model}: a line net is exported as a table, without --int8 and to a file with {TABLE}")
+        target = model.with_suffix(LINES) if out is None else out
+        if int8 or target.suffix != LINES:
+            raise ZugwerkError(f"{model}: a line net is exported as a table, without --int8 and to a file with {LINES}")
         export_table(loaded, target)
         typer.echo(f"{target}: table of a line net, {target.stat().st_size:,} bytes")
         return

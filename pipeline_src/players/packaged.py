@@ -20,9 +20,11 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import OneBoard, PlayerText, board_words
 from pipeline_src.project.params import Count, Digest, Items, Params, Positive, Text, build, read_tree
+from pipeline_src.search.tables import LINES, RAYS
 
 FOLDER = Path(__file__).parents[1] / "nets"
-ENDINGS = ONNX, LINES, RAYS = (".onnx", ".lines", ".rays")  # Endings of the file of a net
+ONNX = ".onnx"
+ENDINGS = (ONNX, LINES, RAYS)  # Of the file of a net
 INT8, CARD = ".int8.onnx", ".yaml"  # Endings of the same in 8-bit integers, and of its card
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20  # Largest size of a packaged file, and of all of them
 

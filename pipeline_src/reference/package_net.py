@@ -14,11 +14,12 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.players import packaged
-from pipeline_src.players.packaged import LINES, ONNX, RAYS, Card, PackagedNet
+from pipeline_src.players.packaged import ONNX, Card, PackagedNet
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import GIVEN_WHOLE, flat, profile_tree, round_trip_yaml
 from pipeline_src.report.figures import commit, figures, hardware, of_the_graph
+from pipeline_src.search.tables import LINES, RAYS
 from pipeline_src.systems.gomoku_zero.params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"

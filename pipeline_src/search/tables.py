@@ -13,6 +13,7 @@ from pipeline_src.files import written_aside
 
 Made = TypeVar("Made")
 Arrays = dict[str, Any]
+LINES, RAYS = ".lines", ".rays"  # Endings of the files of a line net and of a net of rays
 
 
 class Kind(NamedTuple):

@@ -143,7 +143,7 @@ def test_a_player_in_the_params_is_part_of_the_code():
 
 
 def test_every_stage_watches_its_code():
-    """Its params: `tests.reference.test_params_read`."""
+    """Its params: `tests.reference.test_params`."""
     for name, definition in yaml12.parse((ROOT / "dvc.yaml").read_text())["stages"].items():
         params = definition.get("do", definition)["params"]
         assert {"artifacts/code.json": [f"code.{name}"]} in params, name

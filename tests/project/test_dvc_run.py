@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ import pytest
 
 from pipeline_src.cli.project import verify as command
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import dvc_run
+from pipeline_src.project import dvc_run, plots_page
 from pipeline_src.project.dvc_run import (
     Children,
     DvcFailedError,
@@ -390,3 +391,20 @@ def test_a_lock_without_stages(project):
     (project / "dvc.lock").write_text("schema: '2.0'\n")
     with pytest.raises(ZugwerkError, match=r"dvc\.lock: no stages; `git checkout dvc.lock` restores it"):
         verify(project)
+
+
+def test_plots_library_is_built_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots_page, "cache_root", lambda: tmp_path)
+    (tmp_path / f"vega-{version('vl-convert-python')}.js").write_text("kept")
+    assert plots_page.bundle() == "kept"
+
+
+def test_page_contains_the_drawing_library_and_dvcs_placeholders(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots_page, "PAGE", tmp_path / "plots.html")
+    plots_page.main()
+    page = (tmp_path / "plots.html").read_text(encoding="utf-8")
+    assert "window.vegaEmbed=" in page.replace(" = ", "=")
+    assert len(page) > 500_000
+    assert page.count("{plot_divs}") == page.count("{refresh_tag}") == 1
+    assert "https://cdn" not in page
+    assert page.count("</script>") == 1

@@ -12,8 +12,7 @@ from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import Count, Items, Params, load, load_value
 from pipeline_src.project.profile import merged_text, switch_profile
-from tests.layout.imports import ROOT
-from tests.profiles import profile_text
+from tests.layout.imports import ROOT, profile_text
 
 LAPTOP = """# the laptop
 profile: laptop

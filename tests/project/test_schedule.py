@@ -32,8 +32,7 @@ from pipeline_src.project.schedule import (
     repro,
     select,
 )
-from tests.layout.imports import ROOT
-from tests.profiles import profile_tree
+from tests.layout.imports import ROOT, profile_tree
 from tests.toy_checkout import add_stage, holds_lock, is_gone, is_up, wait_for
 
 FORK = {"data": set(), "train@a": {"data"}, "train@b": {"data"}, "page": {"train@a", "train@b"}, "other": set()}

@@ -14,8 +14,7 @@ from pipeline_src.project.params import Params, build, is_model, unwrapped
 from pipeline_src.reference.__main__ import FOLDER, LOCAL, filled_pages, outdated, pictures
 from pipeline_src.reference.stage_code import SECTIONS, ParamsFile, TopLevel
 from pipeline_src.report.figures import SYSTEMS
-from tests.layout.imports import ROOT
-from tests.profiles import profile_text, profile_tree
+from tests.layout.imports import ROOT, profile_text, profile_tree
 
 pytestmark = pytest.mark.usefixtures("shipped")
 

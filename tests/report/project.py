@@ -69,3 +69,18 @@ def make_project(folder):
     base = git(folder, "rev-parse", "HEAD")
     git(folder, "update-ref", f"refs/exps/{base[:2]}/{base[2:]}/wide", "HEAD~1")
     return folder
+
+
+# Small files as the stages write them, in the folder ``charts/checkout``.
+
+
+CHECKOUT = Path(__file__).parent / "charts/checkout"
+FILES = sorted(path.relative_to(CHECKOUT).as_posix() for path in CHECKOUT.rglob("*.*") if path.is_file())
+
+
+def write_files(folder, names=FILES):
+    """Write files of `FILES` into a checkout."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CHECKOUT / name, path)

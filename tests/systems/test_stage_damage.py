@@ -11,8 +11,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.stage import main_of
-from tests.profiles import profile_text
-from tests.reference.test_params_read import command, graph_of, words
+from tests.layout.imports import profile_text
+from tests.reference.test_params import command, graph_of, words
 
 INSIDE = {
     r"/pages$": ["games-000000000.parquet"],

@@ -30,7 +30,6 @@ from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import Need, njit
 from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.ray_keys import KEYS, OTHER, OWN, PLACES, ROWS, SHOOTS, STRIDE, write_keys
-from pipeline_src.search.amazons.settling import UNSURE
 from pipeline_src.search.lanes import (
     COUNT,
     add,
@@ -43,7 +42,7 @@ from pipeline_src.search.lanes import (
     total,
 )
 from pipeline_src.search.layers import aligned, layer, soften
-from pipeline_src.search.mcts.puct import evaluate
+from pipeline_src.search.mcts.puct import UNSURE, evaluate
 from pipeline_src.search.tables import Kind, read_net, write_net
 
 CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
@@ -195,7 +194,6 @@ def make_ray_net(made: RayTable, state: AmazonsState, settles: bool = False) -> 
 FORMAT, VERSION = "zugwerk net of rays", 1
 AGAIN = "`zugwerk export MODEL --out NET.rays` makes it again"
 KIND = Kind("net of rays", FORMAT, VERSION, f"{FORMAT} of version {VERSION}", (amazons.NAME, amazons.VERSION), AGAIN)
-TABLE = ".rays"  # Ending of the file of a net of rays
 
 
 def digest_of(made: RayTable) -> str:

@@ -12,9 +12,8 @@ from pipeline_src.games.amazons import AmazonsState
 from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch, settle_amazons
+from pipeline_src.search.mcts.puct import UNSURE
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
-
-UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
 
 
 @njit(cache=True, nogil=True)

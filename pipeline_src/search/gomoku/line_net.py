@@ -235,7 +235,6 @@ def _pooled(made: LineTable, sums: npt.NDArray[np.int16], height: int, width: in
 
 AGAIN = "`zugwerk export MODEL` makes it again"
 KIND = Kind("line net", "zugwerk line net", 2, "version 2", (gomoku.NAME, gomoku.VERSION), AGAIN)
-TABLE = ".lines"  # Ending of the file of a line net's table
 
 
 def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> None:

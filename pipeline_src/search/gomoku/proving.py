@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.games.gomoku import SIDE, GomokuState, format_variant, from_board
-from pipeline_src.games.kernels import row, stack
+from pipeline_src.games.kernels import row
 from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import (
@@ -42,11 +42,9 @@ from pipeline_src.search.gomoku.threats import (
     write_cells,
     write_defences,
 )
-from pipeline_src.search.mcts.puct import LOST, UNPROVEN, WON, Forest, evaluate
+from pipeline_src.search.mcts.puct import LOST, UNPROVEN, UNSURE, WON, Forest, evaluate
 from pipeline_src.search.mcts.puct import prove as set_proof
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, PuctTrees
-
-UNSURE = np.float32(0.9999)  # Largest value that the net may give. Only a certain win has the value 1.
 
 
 @njit(cache=True, nogil=True)
@@ -226,6 +224,37 @@ def evaluate_proving(
 kernels.implement(evaluate, ProvingNet, evaluate_proving)
 
 
+class _Memory:
+    """Board, tables and scratch space of searches by fours and by threats, for one board size and rule at a time."""
+
+    def __init__(self, by_threats: bool) -> None:
+        self._table = threats.make_table(1 << 18) if by_threats else None
+        self._fours = threats.make_four_space()
+        self._space = threats.make_space(1, np.zeros(1, np.uint8))
+        self._lines: Lines | None = None
+        self._shape, self._generation = (0, 0), 0
+
+    def fit(self, state: GomokuState) -> tuple[Lines, ProofTable | None, ThreatSpace, FourSpace]:
+        """The memory for boards of the size and rule of ``state``, allocated if the last one had another size."""
+        if self._lines is None or self._shape != state.board.shape:
+            self._shape = state.board.shape
+            self._lines = make_lines(from_board(np.zeros_like(state.board), 0, format_variant(state)))
+            self._space = threats.make_space(self._lines.cells.size, np.zeros(1, np.uint8))
+            self.forget()
+        return self._lines, self._table, self._space, self._fours
+
+    def forget(self) -> None:
+        """Forget what was found, so that the next answers depend on their positions alone."""
+        self._generation += 1
+        self._space.counts[threats.GENERATION] = self._generation
+        self._fours.counts[threats.SALT] += 1
+
+    def types(self, state: GomokuState) -> tuple[list[Need], tuple[Any, ...]]:
+        """The kernels of a board's lines, and arguments of the types of `fit`."""
+        lines, needs = lines_need(state)
+        return needs, (lines, self._table, self._space, self._fours)
+
+
 class ProvingEvaluator:
     """An evaluator of leaves together with the threat search."""
 
@@ -243,32 +272,14 @@ class ProvingEvaluator:
         """
         self.evaluate_batch, self.limits = evaluate_batch, np.array([by_fours, by_threats, alone])
         self.decided = 0  # Number of positions so far that were certainly won or lost
-        self._lines: Lines | None = None
-        self._shape, self._generation = (0, 0), 0
-        self._table = threats.make_table(1 << 18) if by_threats > 0 else None
-        self._fours = threats.make_four_space()
-        self._space = threats.make_space(1, np.zeros(1, np.uint8))
+        self._memory = _Memory(by_threats > 0)
 
     def __call__(self, states: Any, steps: npt.NDArray[np.int32], counts: npt.NDArray[np.int32]) -> Answer:
         """See `search.mcts.puct_trees.EvaluateBatch`; all states are of one board size and rule."""
         priors, values = self.evaluate_batch(states, steps, counts)
-        if self._lines is None or self._shape != states.board.shape[1:]:
-            self._begin(states)
-        assert self._lines is not None
         priors, values = priors.copy(), values.copy()
-        self.decided += settle(
-            self._lines,
-            self._table,
-            self._space,
-            self._fours,
-            states.board,
-            states.turn,
-            steps,
-            counts,
-            self.limits,
-            priors,
-            values,
-        )
+        memory = self._memory.fit(row(states, 0))
+        self.decided += settle(*memory, states.board, states.turn, steps, counts, self.limits, priors, values)
         return priors, values
 
     def inside(self, state: GomokuState) -> ProvingNet | None:
@@ -276,11 +287,7 @@ class ProvingEvaluator:
         inside = getattr(self.evaluate_batch, "inside", None)
         if inside is None:
             return None
-        if self._lines is None or self._shape != state.board.shape:
-            self._begin(stack(state, 1))
-        assert self._lines is not None
-        memory = (self._lines, self._table, self._space, self._fours)
-        return ProvingNet(inside(state), *memory, self.limits, np.zeros(1, np.int64))
+        return ProvingNet(inside(state), *self._memory.fit(state), self.limits, np.zeros(1, np.int64))
 
     def twin(self) -> "ProvingEvaluator":
         """See `search.mcts.puct_search.Crew`."""
@@ -290,22 +297,11 @@ class ProvingEvaluator:
 
     def needs(self, state: GomokuState) -> list[Need]:
         """See `Puct.needs`."""
-        lines, found = lines_need(state)
-        memory = (lines, self._table, self._space, self._fours)
+        found, memory = self._memory.types(state)
         boards, turns, steps = np.empty((1, *state.board.shape), np.int8), state.turn[None], np.empty((1, 1), np.int32)
         priors, values = np.empty((1, 1), np.float32), np.empty(1, np.float32)
         settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.limits, priors, values))
         return [*found, settled, *needs_of(self.evaluate_batch, state)]
-
-    def _begin(self, states: GomokuState) -> None:
-        """Allocate the memory for boards of this size and rule."""
-        first = GomokuState(*(array[0] for array in states))
-        self._shape = first.board.shape
-        self._lines = make_lines(from_board(np.zeros_like(first.board), 0, format_variant(first)))
-        self._space = threats.make_space(self._lines.cells.size, np.zeros(1, np.uint8))
-        self._generation += 1
-        self._space.counts[threats.GENERATION] = self._generation
-        self._fours.counts[threats.SALT] += 1
 
 
 # Threats at much visited nodes of a tree.
@@ -409,29 +405,21 @@ class TreeThreats:
 
     def __init__(self, rate: float) -> None:
         """See `search_nodes` for the rate, above 0."""
-        self._rate = float(rate)
-        self._table, self._fours = threats.make_table(1 << 18), threats.make_four_space()
+        self._rate, self._memory = float(rate), _Memory(by_threats=True)
         self._seen = Seen(np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, np.int32), np.zeros(PATH, np.int32))
-        self._lines: Lines | None = None
-        self._shape, self._generation = (0, 0), 0
-        self._space = threats.make_space(1, np.zeros(1, np.uint8))
 
     def forget(self) -> None:
         """Forget what was found, so that the next answers depend on the tree alone."""
-        self._generation += 1
         self._seen.positions[:] = 0
-        self._space.counts[threats.GENERATION] = self._generation
-        self._fours.counts[threats.SALT] += 1
+        self._memory.forget()
 
     def __call__(self, trees: PuctTrees, flag: npt.NDArray[np.uint8]) -> None:
         """Search at the nodes of the first tree, until ``flag``, uint8 [1], is set."""
         state = row(trees.roots, 0)
         assert trees.options.solve and trees.options.share, "proofs need a tree that backs them up"  # noqa: PT018
-        if self._lines is None or self._shape != state.board.shape:
-            self._shape, self._lines = state.board.shape, make_lines(state)
-            self._space = threats.make_space(self._lines.cells.size, flag)
-            self.forget()
-        memory = (self._lines, self._table, self._space._replace(stop=flag), self._fours, self._seen)
+        lines, table, space, fours = self._memory.fit(state)
+        assert table is not None
+        memory = (lines, table, space._replace(stop=flag), fours, self._seen)
         step = search_nodes(trees.forest, *memory, state.board, self._rate)
         if step >= 0:
             done, targets = int(trees.forest.done[0]), np.full(trees.count, -1, np.int32)
@@ -442,6 +430,5 @@ class TreeThreats:
     def needs(self, trees: PuctTrees) -> list[Need]:
         """See `search.mcts.puct_search.Between`."""
         state = row(trees.roots, 0)
-        lines, found = lines_need(state)
-        memory = (lines, self._table, self._space, self._fours, self._seen)
-        return [*found, Need(search_nodes, (trees.forest, *memory, state.board, self._rate))]
+        found, memory = self._memory.types(state)
+        return [*found, Need(search_nodes, (trees.forest, *memory, self._seen, state.board, self._rate))]

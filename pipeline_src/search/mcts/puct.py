@@ -63,6 +63,7 @@ class PuctOptions(NamedTuple):
 
 
 UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3  # The proven result of a node to its side to move
+UNSURE = np.float32(0.9999)  # Largest value that a net may give: only a certain win has the value 1
 SIGN = np.int32(-(1 << 31))
 MOST_VISITS = np.iinfo(np.int32).max
 UNKNOWN, NONE_LEFT = -2, -1  # Special values of a node's `next`: to be searched for; every step has an edge

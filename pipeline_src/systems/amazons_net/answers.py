@@ -1,6 +1,6 @@
-"""Answers of nets for batches of boards, by any backend: for players, for PUCT and for pictures; nets in ONNX Runtime.
+"""Answers of nets for batches of boards, by any backend: for players, for PUCT and for pictures.
 
-Knows nothing of torch.
+Nets in ONNX Runtime, and nets of rays by their kernel. Knows nothing of torch.
 """
 
 from dataclasses import dataclass
@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons import COLOUR, EMPTY, AmazonsState, initial_state
+from pipeline_src.games.amazons import COLOUR, EMPTY, AmazonsState, from_board, initial_state
+from pipeline_src.games.kernels import stack
 from pipeline_src.games.rules import copy_state, to_play
 from pipeline_src.jit import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
-from pipeline_src.systems.amazons_net.encode import PLANES, encode_planes, planes_need
+from pipeline_src.search.amazons.rays import RayEvaluator, RayTable
+from pipeline_src.systems.amazons_net.encode import PLANES, encode_kinds, encode_planes, kinds_need, planes_need
 
 Boards = npt.NDArray[np.int8]  # int8 [B, H, W], row 0 = rank H
 Squares = npt.NDArray[np.int16]
@@ -293,3 +295,53 @@ def random_planes(size: int, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[
         state = copy_state(state)
         kernels.play_step(state, int(rng.choice(steps[:legal])))
     return encode_planes(boards, movers, moved).features
+
+
+class RayForward(Forward):
+    """A net of rays without a search; ``size`` is that of the boards that it was trained on, but it takes any."""
+
+    def __init__(self, made: RayTable, size: int) -> None:
+        self.evaluator, self.size = RayEvaluator(made), size
+
+    def check_board(self, height: int, width: int) -> None:
+        """See `Forward.check_board`; all boards are fine."""
+
+    def needs(self) -> list[Need]:
+        """See `Forward.needs`."""
+        state = initial_state()
+        return [*kinds_need(), *self.evaluator.needs(state), Need(kernels.write_steps, (state, np.empty(1, np.int32)))]
+
+    def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
+        """See `Forward.move`."""
+        encoded = encode_kinds(boards, movers, np.full(len(boards), -1, np.int16))
+        log_p = np.full(encoded.legal.shape, -np.inf, np.float32)
+        win_rate = np.empty(len(boards), np.float32)
+        for b, state in enumerate(_states(boards, movers)):
+            win_rate[b], steps, priors = self._ask(state)
+            start, to = np.divmod(steps, state.board.size)
+            log_p[b, np.searchsorted(encoded.amazons[b], start), to] = np.log(priors)
+        return MoveAnswer(win_rate, log_p, encoded.amazons)
+
+    def arrow(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> ArrowAnswer:
+        """See `Forward.arrow`."""
+        encoded = encode_kinds(boards, movers, moved)
+        log_p = np.full((len(boards), encoded.legal.shape[2]), -np.inf, np.float32)
+        win_rate = np.empty(len(boards), np.float32)
+        for b, state in enumerate(_states(boards, movers)):
+            state.turn[1] = moved[b]
+            win_rate[b], steps, priors = self._ask(state)
+            log_p[b, steps] = np.log(priors)
+        return ArrowAnswer(win_rate, log_p)
+
+    def _ask(self, state: AmazonsState) -> tuple[float, npt.NDArray[np.int32], Floats]:
+        """The mover's chance to win, the legal steps and their priors."""
+        steps = np.empty((1, kernels.max_steps(state)), np.int32)
+        count = kernels.write_steps(state, steps[0])
+        stacked = stack(state, 1)
+        priors, values = self.evaluator(stacked, steps, np.array([count], np.int32))
+        tiny = np.finfo(np.float32).tiny  # a legal step is never impossible
+        return (1 + float(values[0])) / 2, steps[0, :count], np.maximum(priors[0, :count], tiny)
+
+
+def _states(boards: Boards, movers: npt.NDArray[np.int8]) -> list[AmazonsState]:
+    return [from_board(board[::-1], COLOUR.index(mover)) for board, mover in zip(boards, movers, strict=True)]

@@ -1,7 +1,6 @@
 """Nets of torch as players ask them: passes of one constant size, a quick form for searches, and one for ONNX."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -10,11 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.jit import Need
 from pipeline_src.learning.torch_state import OnnxGraph, array_of, number_format, torch_threads
-from pipeline_src.search.amazons.rays import write_table
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     ArrowAnswer,
@@ -22,6 +19,7 @@ from pipeline_src.systems.amazons_net.answers import (
     Floats,
     Forward,
     MoveAnswer,
+    RayForward,
     Squares,
     as_int8,
 )
@@ -32,10 +30,8 @@ from pipeline_src.systems.amazons_net.nets import (
     Nets,
     ResidualNets,
     gather_rows,
-    load_nets,
     masked_log_softmax,
 )
-from pipeline_src.systems.amazons_net.ray_answers import RayForward
 from pipeline_src.systems.amazons_net.rays import RaysNet, tabulate
 
 
@@ -102,18 +98,6 @@ def forward_of(nets: Nets, batch: int, threads: int | None = None) -> Forward:
     if isinstance(nets, RaysNet):
         return RayForward(tabulate(nets), nets.config.size)
     return NetsForward(nets, batch, threads)
-
-
-def export_rays(model: Path | str, out: Path) -> None:
-    """Write the table of a file of `nets.save_nets` with a net of rays.
-
-    Raises:
-        ZugwerkError: no model there, or another kind of net.
-    """
-    nets = load_nets(model)
-    if not isinstance(nets, RaysNet):
-        raise ZugwerkError(f"{model}: only nets of rays have a table; this is a {type(nets).__name__}")
-    write_table(out, tabulate(nets), nets.config.size)
 
 
 class _Rows(NamedTuple):

@@ -19,8 +19,9 @@ from torch.nn.functional import pad
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes, remedy, why_no_model
 from pipeline_src.learning.torch_state import SameConv2d, dense, load_torch, save_torch
+from pipeline_src.search.amazons.rays import write_table
 from pipeline_src.systems.amazons_net.encode import PLANES, Config
-from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
+from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, tabulate
 
 Answers = tuple[Tensor, Tensor]
 """Value logit [B] of the mover's chance to win, and policy logits [B, ...], illegal entries among them."""
@@ -499,3 +500,15 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
     except Exception as error:  # a damaged file makes the unpickler raise anything
         raise ZugwerkError(f"{path}: damaged, or not a model of these nets ({why_no_model(error)}){again}") from None
     return nets.to(device).eval()
+
+
+def export_rays(model: Path | str, out: Path) -> None:
+    """Write the table of a file of `save_nets` with a net of rays.
+
+    Raises:
+        ZugwerkError: no model there, a damaged one, or another kind of net.
+    """
+    nets = load_nets(model)
+    if not isinstance(nets, RaysNet):
+        raise ZugwerkError(f"{model}: only nets of rays have a table; this is a {type(nets).__name__}")
+    write_table(out, tabulate(nets), nets.config.size)

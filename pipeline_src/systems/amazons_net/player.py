@@ -24,20 +24,21 @@ from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
-from pipeline_src.search.amazons.rays import TABLE, RayEvaluator, read_table
+from pipeline_src.search.amazons.rays import RayEvaluator, read_table
 from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
+from pipeline_src.search.tables import RAYS
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
     Floats,
     Forward,
     OnnxEvaluator,
+    RayForward,
     after_move,
     as_int8,
 )
-from pipeline_src.systems.amazons_net.ray_answers import RayForward
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
 Ints = npt.NDArray[np.int32]
@@ -61,7 +62,7 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
     Raises:
         ZugwerkError: no model there, a missing package, or a backend that does not run such nets.
     """
-    if Path(path).suffix == TABLE:
+    if Path(path).suffix == RAYS:
         return RayEvaluator(*read_table(path), settles=True)
     if Path(path).suffix == ONNX:
         if backend == "torch":
@@ -95,7 +96,7 @@ def open_forward(path: str, batch: int) -> Forward:
     Raises:
         ZugwerkError: no model there, or a damaged one.
     """
-    if Path(path).suffix == TABLE:
+    if Path(path).suffix == RAYS:
         return RayForward(*read_table(path))
     if Path(path).suffix == ONNX:
         return OnnxEvaluator(read_model_bytes(path), batch, path)

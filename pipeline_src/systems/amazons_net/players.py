@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import RAYS, PackagedNet, nets_by_board
+from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Options, Player
 from pipeline_src.players.searching import ByBoard, Nodes
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
+from pipeline_src.search.tables import RAYS
 
 if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer

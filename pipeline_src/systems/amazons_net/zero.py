@@ -16,8 +16,9 @@ from pipeline_src.games import amazons
 from pipeline_src.games.rules import to_play
 from pipeline_src.search.amazons.endgame import EndgameScratch, endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.ray_keys import ROWS
-from pipeline_src.search.amazons.rays import CHANNELS, TABLE, WEIGHTS, RayEvaluator, RayTable, read_table, write_table
+from pipeline_src.search.amazons.rays import CHANNELS, WEIGHTS, RayEvaluator, RayTable, read_table
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
+from pipeline_src.search.tables import RAYS
 from pipeline_src.selfplay.subject import Subject
 from pipeline_src.selfplay.window import SelfPlayGames
 from pipeline_src.systems.amazons_net import players  # noqa: F401 - the text of the gate's players names them
@@ -52,8 +53,10 @@ class Amazons(Subject):
 
     def prepare(self, model: Path, setting: ZeroSetting, folder: Path) -> Path:  # noqa: ARG002
         """See `Subject`."""
-        path = folder / f"{model.stem}{TABLE}"
-        export(model, path)
+        from pipeline_src.systems.amazons_net.nets import export_rays
+
+        path = folder / f"{model.stem}{RAYS}"
+        export_rays(model, path)
         return path
 
     def open(self, model: Path | None, setting: ZeroSetting) -> tuple[Any, EvaluateBatch]:  # noqa: ARG002
@@ -101,19 +104,6 @@ class Amazons(Subject):
         from pipeline_src.systems.amazons_net.zero_train import Batches
 
         return Batches(games, setting.train, seed=setting.seed, count=count)
-
-
-def export(model: Path, path: Path) -> None:
-    """Write the table of a model with a net of rays.
-
-    Raises:
-        ZugwerkError: no model there, or a damaged one.
-    """
-    from pipeline_src.systems.amazons_net.nets import load_nets
-    from pipeline_src.systems.amazons_net.rays import tabulate
-
-    net: Any = load_nets(model)
-    write_table(path, tabulate(net), net.config.size)
 
 
 @cache

@@ -21,7 +21,6 @@ from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.match import play_pairings, player_text, summary
 from pipeline_src.systems.amazons_net.params import Pairing
-from pipeline_src.systems.amazons_net.zero import export
 from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, ZeroFiles, read_zero_numbers
 
 NET = Path("artifacts/models/amazons_zero.rays")
@@ -36,6 +35,8 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, a model or report of a generation is missing, or a text that names no player.
     """
+    from pipeline_src.systems.amazons_net.nets import export_rays  # workers need no torch
+
     params, engine = load(AmazonsZeroEvaluate, "amazons_zero_evaluate"), amazons_engine()
     numbers = read_zero_numbers()
     if beyond := [number for number in params.rated if number > numbers[-1]]:
@@ -45,12 +46,12 @@ def main() -> None:
     seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     reports = {number: read_json(ZeroFiles(number).report) for number in numbers}
     board = Board(amazons.NAME, params.size)
-    export(ZeroFiles(numbers[-1]).best, NET)
+    export_rays(ZeroFiles(numbers[-1]).best, NET)
     pairings: dict[str, tuple[Pairing, Path]] = {name: (one, NET) for name, one in params.matches.items()}
     WORK.mkdir(parents=True, exist_ok=True)
     for number in params.rated if params.rated_pairs else ():
         table = WORK / f"{number:02d}.rays"
-        export(ZeroFiles(number).model, table)
+        export_rays(ZeroFiles(number).model, table)
         one = Pairing(a=params.rated_player, b=params.rated_against, pairs=params.rated_pairs)
         pairings[f"generation_{number:02d}"] = one, table
     texts = {

@@ -21,7 +21,8 @@ from pipeline_src.games.gomoku import FIRST, PLY, SIDE, GomokuState, from_board
 from pipeline_src.games.kernels import stack
 from pipeline_src.jit import Need, njit
 from pipeline_src.learning.onnx_session import open_session, with_int8
-from pipeline_src.search.gomoku.line_net import TABLE, LineNet, LineTable, evaluate_all, make_line_net, read_table
+from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table
+from pipeline_src.search.tables import LINES
 from pipeline_src.systems.gomoku_zero import ModelInfo
 
 if TYPE_CHECKING:
@@ -475,7 +476,7 @@ def make_evaluator(
     Raises:
         ZugwerkError: see `open_backend`; a damaged table, or one for another backend.
     """
-    if Path(model).suffix == TABLE:
+    if Path(model).suffix == LINES:
         if backend != "auto":
             raise ZugwerkError(f"{model}: the table of a line net runs by itself; leave backend={backend} out")
         made, about = read_table(model)
@@ -501,8 +502,8 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
 
     loaded = models.load_model(model)
     if isinstance(loaded.net, nets.LinesNet) and backend == "auto":
-        models.export_table(loaded, folder / f"{model.stem}{TABLE}")
-        return folder / f"{model.stem}{TABLE}"
+        models.export_table(loaded, folder / f"{model.stem}{LINES}")
+        return folder / f"{model.stem}{LINES}"
     if resolve(backend) not in ("onnx", "onnx-int8"):
         return model
     with written_aside(folder / f"{model.stem}.onnx") as aside:

@@ -27,7 +27,8 @@ from pipeline_src.learning.torch_state import (
     scale_and_shift,
     torch_threads,
 )
-from pipeline_src.search.gomoku.line_net import TABLE, read_table, write_table
+from pipeline_src.search.gomoku.line_net import read_table, write_table
+from pipeline_src.search.tables import LINES
 from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.nets import (
     LinesConfig,
@@ -175,7 +176,7 @@ def load_start(given: StartModel, params: GomokuNet, size: int, seed: int) -> Ze
             "name the file that is meant, or give its digest"
         )
     torch.manual_seed(seed * 1009 + streams.FIRST_NET)
-    net = _train_on(path, wanted) if path.suffix == TABLE else load_model(path).net
+    net = _train_on(path, wanted) if path.suffix == LINES else load_model(path).net
     config = net.config.model_copy(update={"height": size, "width": size} if params.kind == "lines" else {})
     if config != wanted:
         raise ZugwerkError(f"{path}: a net of {net.config!r}, but gomoku_net and gomoku_game describe {wanted!r}")

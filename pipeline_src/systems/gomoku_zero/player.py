@@ -17,11 +17,11 @@ from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
 from pipeline_src.players.searching import ByBoard, Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
-from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Between, Puct
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+from pipeline_src.search.tables import LINES
 from pipeline_src.systems.gomoku_zero import ModelInfo
 from pipeline_src.systems.gomoku_zero.evaluator import BackendName, make_evaluator
 
@@ -214,7 +214,7 @@ def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
         return player
 
     nets = nets_by_board("gomoku")
-    lending = [board for board, net in nets.items() if net.file.suffix == TABLE]  # a line net plays on any size
+    lending = [board for board, net in nets.items() if net.file.suffix == LINES]  # a line net plays on any size
 
     def board_of(state: GomokuState) -> OneBoard:
         """The board itself, or one whose line net plays there: the largest for the rule."""

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pipeline_src.games import gomoku
-from pipeline_src.search.gomoku.line_net import TABLE
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
+from pipeline_src.search.tables import LINES
 from pipeline_src.selfplay.subject import LOCK_STEP, Ints, Subject
 from pipeline_src.selfplay.window import SelfPlayGames
 from pipeline_src.systems.gomoku_zero import player
@@ -59,7 +59,7 @@ class Gomoku(Subject):
         """
         params = setting.self_play
         width = max(LOCK_STEP, 2 * -(-params.chunk // params.leaves))
-        searched = model is not None and not model.name.endswith(TABLE)
+        searched = model is not None and not model.name.endswith(LINES)
         return width if searched else 1, width, 2 if model and model.suffix == ".pt" else 1
 
     def player(self, model: Path, setting: GomokuSetting) -> str:

@@ -10,7 +10,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import finite
 from pipeline_src.report.charts import SPECS, Metrics, charts, drawn, interactive, png, points, svg, table
 from pipeline_src.report.figures import committed_run
-from tests.report.charts.project import CHECKOUT, FILES, write
+from pipeline_src.systems.gomoku_zero.charts import rated_hours
+from tests.report.project import CHECKOUT, FILES, report, write_files
 
 ROOT = Path(__file__).parents[3]
 NOT_NEEDED = re.compile(r"params\.yaml|evaluate\.json|generations/|one_ply\.phases|train/(soft|gone)|matches")
@@ -42,7 +43,7 @@ def test_no_files_give_no_chart(tmp_path):
 
 
 def test_nets_outside_the_params_are_left_out(tmp_path):
-    write(tmp_path)
+    write_files(tmp_path)
     for name, shown in (("soft argmax", True), ("cross entropy", False)):
         other = tmp_path / f"artifacts/reports/amazons/train/{name.replace(' ', '_')}.csv"
         other.write_text((tmp_path / "artifacts/reports/amazons/train/residual.csv").read_text())
@@ -58,12 +59,12 @@ def test_an_unknown_system_is_named(tmp_path):
 @pytest.mark.parametrize("name", [name for name in FILES if not NOT_NEEDED.search(name)])
 def test_charts_need_only_own_file_and_name_damaged_one(tmp_path, name):
     system = re.search(r"amazons|gomoku|growing|joseki|depth", name)[0]
-    write(tmp_path, [name, "params.yaml"])
+    write_files(tmp_path, [name, "params.yaml"])
     found = charts(system, tmp_path)
     assert all(one.name.startswith(f"{system}-") for one in found)
     assert found or "train/smote" in name or "search_depth" in name  # which need another one's names
     if "train/smote" in name:
-        write(tmp_path, ["artifacts/reports/depth/balance.csv"])
+        write_files(tmp_path, ["artifacts/reports/depth/balance.csv"])
     for damage in ("a,b\n1,2\n", "", "\xff") if name.endswith(".csv") else ("{", "[]", "\xff"):
         (tmp_path / name).write_bytes(damage.encode("latin-1"))
         with pytest.raises(ZugwerkError, match=re.escape(Path(name).name)):
@@ -229,3 +230,58 @@ def test_metrics_with_other_shape_are_refused(tmp_path, ask):
     path.write_text('{"words": "none", "odd": {"value": "much"}, "list": [1]}')
     with pytest.raises(ZugwerkError, match=r"a\.json: damaged \((row 1|'words)"):
         ask(Metrics(path))
+
+
+# What charts show of the files: ``rows.json`` has the rows of all, and was read by eye when it was last changed.
+
+
+ROWS = json.loads(Path(__file__).with_name("rows.json").read_text())
+FOUND = {chart.name: chart for system in drawn() for chart in charts(system, CHECKOUT)}
+GOMOKU = "artifacts/reports/gomoku"
+
+
+@pytest.mark.parametrize("name", sorted({*ROWS, *FOUND}))
+def test_a_chart_shows_the_golden_rows(name):
+    assert finite(FOUND[name].rows) == ROWS[name]
+
+
+def test_axes_have_their_scales_and_units():
+    assert FOUND["joseki-scaling"].spec["encoding"]["x"]["scale"]["type"] == "log"
+    assert "hours" in FOUND["gomoku-elo-hours"].spec["encoding"]["x"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("player", "words"), [("mcts:playouts=1000", "MCTS with 1,000 playouts"), ("mcts:playouts=64", "mcts:playouts=64")]
+)
+def test_elo_names_the_player_at_zero(tmp_path, player, words):
+    write_files(tmp_path)
+    section = {"anchor": "weak", "opponents": {"weak": {"player": player}}}
+    report(tmp_path, "gomoku/evaluate.json", {}, gomoku_evaluate=section)
+    captions = {chart.name: chart.caption for chart in charts("gomoku", tmp_path)}
+    assert f"; {words} is 0." in captions["gomoku-elo"]
+    assert f"; {words} is 0." in captions["gomoku-elo-hours"]
+
+
+def test_hours_include_unrated_generations():
+    assert [(row["hours"], row["elo"]) for row in rated_hours(CHECKOUT)] == [(1.0, -100.5), (4.5, 50.0)]
+
+
+@pytest.mark.parametrize("rating", ["4,1,0,2\n", ""], ids=["of a removed generation", "without times"])
+def test_elo_is_by_generation_alone_without_hours(tmp_path, rating):
+    write_files(tmp_path, [name for name in FILES if rating or not name.endswith("02.timings.json")])
+    with open(tmp_path / GOMOKU / "elo.csv", "a") as file:
+        file.write(rating)
+    names = [chart.name for chart in charts("gomoku", tmp_path)]
+    assert "gomoku-elo" in names
+    assert "gomoku-elo-hours" not in names
+
+
+def test_an_empty_cell_is_a_gap(tmp_path):
+    write_files(tmp_path)
+    path = tmp_path / "artifacts/reports/amazons/train/residual.csv"
+    path.write_text(path.read_text().replace("2.0,0.5,0.5,0.75", "2.0,,0.5,0.75\n,0.5,0.5,0.75"))
+    (chart,) = (one for one in charts("amazons", tmp_path) if one.name == "amazons-learning")
+    moves = [
+        row for row in chart.rows if (row["panel"], row["series"]) == ("top-1 accuracy, move (from, to)", "residual")
+    ]
+    assert [(row["x"], row["y"]) for row in moves] == [(1, 0.25), (2, None)]

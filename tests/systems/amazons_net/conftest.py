@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline_src.systems.amazons_net.samples import open_dataset
-from tests.systems.amazons_net.samples import write_dataset
+from tests.systems.amazons_net.positions import write_dataset
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,10 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.ray_keys import ROWS, SHOOTS
 from pipeline_src.search.amazons.rays import SCALE, SHARE, RayEvaluator, make_ray_net, write_table
 from pipeline_src.systems.amazons_net import rays
-from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
+from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator, RayForward
 from pipeline_src.systems.amazons_net.encode import encode_kinds
-from pipeline_src.systems.amazons_net.forward import NetsForward, export_rays, forward_of
-from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, load_nets, save_nets
-from pipeline_src.systems.amazons_net.ray_answers import RayForward
+from pipeline_src.systems.amazons_net.forward import NetsForward, forward_of
+from pipeline_src.systems.amazons_net.nets import ResidualConfig, ResidualNets, export_rays, load_nets, save_nets
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, find_squares, tabulate
 from tests.search.amazons.test_rays import asked, steps_of, walk
 

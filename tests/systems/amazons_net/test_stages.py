@@ -19,9 +19,8 @@ from pipeline_src.systems.amazons_net import archive, match, records
 from pipeline_src.systems.amazons_net.declaration import departures, printed_words
 from pipeline_src.systems.amazons_net.nets import save_nets
 from pipeline_src.systems.amazons_net.params import section_of
-from tests.layout.imports import ROOT
+from tests.layout.imports import ROOT, profile_tree
 from tests.players.positions import small_nets
-from tests.profiles import profile_tree
 from tests.records.amazons_games import random_game, record_of
 from tests.run_stage import check_kill
 

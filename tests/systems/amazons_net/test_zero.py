@@ -20,13 +20,13 @@ from pipeline_src.learning.symmetry import square_maps
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.record import read_records
 from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
+from pipeline_src.search.amazons.rays import RayEvaluator
 from pipeline_src.selfplay import generation
 from pipeline_src.selfplay.generation import run_generation
 from pipeline_src.selfplay.params import TrainParams
 from pipeline_src.selfplay.play import play_self
 from pipeline_src.selfplay.window import open_window, replay
 from pipeline_src.systems.amazons_net.nets import load_nets
-from pipeline_src.systems.amazons_net.ray_answers import RayEvaluator
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, tabulate
 from pipeline_src.systems.amazons_net.zero import Amazons
 from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroGame, ZeroFiles, read_zero_setting

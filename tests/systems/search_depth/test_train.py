@@ -21,8 +21,8 @@ from pipeline_src.systems.search_depth.train import cost_losses
 from pipeline_src.systems.search_depth.train import cost_targets
 from pipeline_src.systems.search_depth.train import train_depth_net
 from pipeline_src.systems.search_depth.train import turned
-from tests.systems.killed import KilledError
-from tests.systems.killed import stop_in_step
+from tests.run_stage import KilledError
+from tests.run_stage import stop_in_step
 from tests.systems.search_depth.synthetic import CLOCK_MS
 from tests.systems.search_depth.synthetic import HIGHEST
 from tests.systems.search_depth.synthetic import LOWEST
