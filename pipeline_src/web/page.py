@@ -74,8 +74,9 @@ def amazons(size: int, variant: str) -> Engine:
     player: Any = build_player("amazons", f"alphabeta:table_mb={TABLE_MB}")
     search = player.searcher.searcher
     space = search._start(state, Limit())
-    puct = build_player("amazons", "puct:movetime=1").player_for(state).puct
-    trees = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE)
+    by_net: Any = build_player("amazons", "puct:movetime=1")
+    puct = by_net.player_for(state).puct
+    trees: Any = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE)
     _clear(space.actions, space.values, space.root, *search._table, *trees.forest)
     engine, line = _rules(state), np.zeros(MAX_DEPTH + 1, np.int32)
     values, empty = np.zeros(engine.arrays["actions"].size, np.float32), from_board(np.full_like(state.board, EMPTY), 0)

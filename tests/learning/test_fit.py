@@ -2,27 +2,23 @@
 
 import contextlib
 import math
-import numpy as np
 import os
-import psutil
-import pytest
 import subprocess
 import sys
 import time
-import torch
 from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import torch
+
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
-from pipeline_src.learning.fit import Checkpoints
-from pipeline_src.learning.fit import Share
-from pipeline_src.learning.fit import rate_factor
-from pipeline_src.learning.fit import share
-from pipeline_src.learning.fit import summed
-from pipeline_src.learning.fit import trainer_options
-from pipeline_src.learning.torch_state import SameConv2d
-from pipeline_src.learning.torch_state import dense
+from pipeline_src.learning.fit import Checkpoints, Share, rate_factor, share, summed, trainer_options
+from pipeline_src.learning.torch_state import SameConv2d, dense
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
 from pipeline_src.selfplay.generation import run_generation
@@ -30,22 +26,17 @@ from pipeline_src.selfplay.params import ARTIFACTS
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.losses import NesterovRMSprop
 from pipeline_src.systems.amazons_net.nets import load_nets
-from pipeline_src.systems.amazons_net.train import Plan
-from pipeline_src.systems.amazons_net.train import Validation
+from pipeline_src.systems.amazons_net.train import Plan, Validation
 from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.gomoku_zero.self_play import Gomoku
 from pipeline_src.systems.search_depth import train as depth_train
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
-from tests.namespaces import hosts
-from tests.namespaces import needs_namespaces
+from tests.namespaces import hosts, needs_namespaces
 from tests.starts import Start
-from tests.systems.amazons_net.positions import RESIDUAL
-from tests.systems.amazons_net.positions import SIZE
-from tests.systems.amazons_net.positions import write_dataset
+from tests.systems.amazons_net.positions import RESIDUAL, SIZE, write_dataset
 from tests.systems.gomoku_zero.small import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
-
 
 TWO = [Share(0, 2), Share(1, 2)]
 

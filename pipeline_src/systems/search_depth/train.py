@@ -12,62 +12,54 @@ import argparse
 import hashlib
 import json
 import math
-import numpy as np
-import numpy.typing as npt
 import shutil
 import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 import torch
 from lightning.pytorch import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
-from pathlib import Path
-from pipeline_src import streams
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import write_json
-from pipeline_src.files import write_table
-from pipeline_src.learning.fit import Curves
-from pipeline_src.learning.fit import Laps
-from pipeline_src.learning.fit import Share
-from pipeline_src.learning.fit import by_step
-from pipeline_src.learning.fit import fit
-from pipeline_src.learning.fit import own_folder
-from pipeline_src.learning.fit import share
-from pipeline_src.learning.fit import summed
-from pipeline_src.learning.fit import torch_seed
-from pipeline_src.learning.symmetry import COUNT
-from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.project.code import digest
-from pipeline_src.project.params import at
-from pipeline_src.project.params import load
-from pipeline_src.project.params import load_value
-from pipeline_src.project.params import read_tree
-from pipeline_src.systems.search_depth.net import DepthConfig
-from pipeline_src.systems.search_depth.net import PublishedDepthConfig
-from pipeline_src.systems.search_depth.net import ResidualDepthConfig
-from pipeline_src.systems.search_depth.net import SEARCHES
-from pipeline_src.systems.search_depth.net import SavedDepthNet
-from pipeline_src.systems.search_depth.net import chosen_depths
-from pipeline_src.systems.search_depth.net import depth_value
-from pipeline_src.systems.search_depth.net import head_outputs
-from pipeline_src.systems.search_depth.net import make_depth_net
-from pipeline_src.systems.search_depth.net import save_depth_net
-from pipeline_src.systems.search_depth.params import Balance
-from pipeline_src.systems.search_depth.params import DepthBalancing
-from pipeline_src.systems.search_depth.params import DepthModelParams
-from pipeline_src.systems.search_depth.params import DepthSplitParams
-from pipeline_src.systems.search_depth.params import DepthTraining
-from pipeline_src.systems.search_depth.positions import DepthPositions
-from pipeline_src.systems.search_depth.positions import Inputs
-from pipeline_src.systems.search_depth.positions import PLANES
-from pipeline_src.systems.search_depth.positions import Splits
-from pipeline_src.systems.search_depth.positions import open_positions
-from pipeline_src.systems.search_depth.positions import split_by_game
-from torch import Tensor
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.special import log_ndtr
-from typing import Any
-from typing import NamedTuple
 
+from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import write_json, write_table
+from pipeline_src.learning.fit import Curves, Laps, Share, by_step, fit, own_folder, share, summed, torch_seed
+from pipeline_src.learning.symmetry import COUNT, board_maps
+from pipeline_src.project.code import digest
+from pipeline_src.project.params import at, load, load_value, read_tree
+from pipeline_src.systems.search_depth.net import (
+    SEARCHES,
+    DepthConfig,
+    PublishedDepthConfig,
+    ResidualDepthConfig,
+    SavedDepthNet,
+    chosen_depths,
+    depth_value,
+    head_outputs,
+    make_depth_net,
+    save_depth_net,
+)
+from pipeline_src.systems.search_depth.params import (
+    Balance,
+    DepthBalancing,
+    DepthModelParams,
+    DepthSplitParams,
+    DepthTraining,
+)
+from pipeline_src.systems.search_depth.positions import (
+    PLANES,
+    DepthPositions,
+    Inputs,
+    Splits,
+    open_positions,
+    split_by_game,
+)
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

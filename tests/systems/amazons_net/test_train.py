@@ -3,53 +3,44 @@
 import collections
 import csv
 import dataclasses
-import dvclive.live
-import numpy as np
 import os
-import pytest
 import signal
 import subprocess
 import time
+from pathlib import Path
+
+import dvclive.live
+import numpy as np
+import pytest
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers.logger import DummyLogger
-from pathlib import Path
-from pipeline_src import streams
-from pipeline_src import yaml12
+
+from pipeline_src import streams, yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning import fit
-from pipeline_src.learning.symmetry import COUNT
-from pipeline_src.learning.symmetry import transform_boards
-from pipeline_src.learning.symmetry import transform_squares
+from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net import train as amazons_train
 from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.losses import MODELS
-from pipeline_src.systems.amazons_net.losses import POLICY_LOSSES
-from pipeline_src.systems.amazons_net.nets import AmazonsConfig
-from pipeline_src.systems.amazons_net.nets import PLANES
-from pipeline_src.systems.amazons_net.nets import ResidualConfig
-from pipeline_src.systems.amazons_net.nets import load_nets
-from pipeline_src.systems.amazons_net.train import AmazonsModule
-from pipeline_src.systems.amazons_net.train import MEASURES
-from pipeline_src.systems.amazons_net.train import Plan
-from pipeline_src.systems.amazons_net.train import StepInput
-from pipeline_src.systems.amazons_net.train import Validation
-from pipeline_src.systems.amazons_net.train import net_input
-from pipeline_src.systems.amazons_net.train import read
-from pipeline_src.systems.amazons_net.train import rows_by_type
-from pipeline_src.systems.amazons_net.train import squares
-from pipeline_src.systems.amazons_net.train import train
-from pipeline_src.systems.amazons_net.train import under
-from pipeline_src.systems.amazons_net.train import work_folder
-from tests.run_stage import KilledError
-from tests.run_stage import stage_command
-from tests.run_stage import stop_in_step
-from tests.systems.amazons_net.positions import RESIDUAL
-from tests.systems.amazons_net.positions import SECTION
-from tests.systems.amazons_net.positions import SIZE
-from tests.systems.amazons_net.positions import params
-from tests.systems.amazons_net.positions import write_dataset
+from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
+from pipeline_src.systems.amazons_net.nets import PLANES, AmazonsConfig, ResidualConfig, load_nets
+from pipeline_src.systems.amazons_net.train import (
+    MEASURES,
+    AmazonsModule,
+    Plan,
+    StepInput,
+    Validation,
+    net_input,
+    read,
+    rows_by_type,
+    squares,
+    train,
+    under,
+    work_folder,
+)
+from tests.run_stage import KilledError, stage_command, stop_in_step
+from tests.systems.amazons_net.positions import RESIDUAL, SECTION, SIZE, params, write_dataset
 
 
 def same(a, b):

@@ -2,39 +2,32 @@
 
 import copy
 import math
-import numpy as np
 import os
-import pytest
 import signal
 import subprocess
 import sys
+
+import numpy as np
+import pytest
 import torch
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.fit import Share
-from pipeline_src.learning.symmetry import COUNT
-from pipeline_src.learning.symmetry import transform_boards
-from pipeline_src.selfplay.train import MEASURES
-from pipeline_src.selfplay.train import STATISTICS
-from pipeline_src.selfplay.train import ZeroModule
-from pipeline_src.selfplay.train import load_learner
-from pipeline_src.selfplay.train import make_learner
-from pipeline_src.selfplay.train import save_learner
-from pipeline_src.selfplay.train import state_of
-from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.gomoku_zero.models import make_net
-from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.learning.symmetry import COUNT, transform_boards
+from pipeline_src.selfplay.train import (
+    MEASURES,
+    STATISTICS,
+    ZeroModule,
+    load_learner,
+    make_learner,
+    save_learner,
+    state_of,
+)
+from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig
-from pipeline_src.systems.gomoku_zero.train import Batch
-from pipeline_src.systems.gomoku_zero.train import Batches
-from pipeline_src.systems.gomoku_zero.train import Positions
-from tests.run_stage import KilledError
-from tests.run_stage import stop_in_step
-from tests.systems.gomoku_zero.small import HISTORY
-from tests.systems.gomoku_zero.small import SIZE
-from tests.systems.gomoku_zero.small import params
-from tests.systems.gomoku_zero.small import run
-from tests.systems.gomoku_zero.small import small_net
-from tests.systems.gomoku_zero.small import small_positions
+from pipeline_src.systems.gomoku_zero.train import Batch, Batches, Positions
+from tests.run_stage import KilledError, stop_in_step
+from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
 
 
 @pytest.fixture(scope="module")

@@ -3,33 +3,24 @@
 import numpy as np
 import pytest
 import torch
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.systems.search_depth.net import SEARCHES
-from pipeline_src.systems.search_depth.net import save_depth_net
-from pipeline_src.systems.search_depth.params import DepthBalancing
-from pipeline_src.systems.search_depth.params import DepthModelParams
-from pipeline_src.systems.search_depth.params import DepthTraining
-from pipeline_src.systems.search_depth.positions import open_positions
-from pipeline_src.systems.search_depth.positions import split_by_game
-from pipeline_src.systems.search_depth.positions import write_positions
-from pipeline_src.systems.search_depth.train import DepthBatches
-from pipeline_src.systems.search_depth.train import DepthModule
-from pipeline_src.systems.search_depth.train import balance
-from pipeline_src.systems.search_depth.train import class_counts
-from pipeline_src.systems.search_depth.train import cost_losses
-from pipeline_src.systems.search_depth.train import cost_targets
-from pipeline_src.systems.search_depth.train import train_depth_net
-from pipeline_src.systems.search_depth.train import turned
-from tests.run_stage import KilledError
-from tests.run_stage import stop_in_step
-from tests.systems.search_depth.synthetic import CLOCK_MS
-from tests.systems.search_depth.synthetic import HIGHEST
-from tests.systems.search_depth.synthetic import LOWEST
-from tests.systems.search_depth.synthetic import NODES_PER_MS
-from tests.systems.search_depth.synthetic import synthetic
-from tests.systems.search_depth.synthetic import write_synthetic
-
+from pipeline_src.systems.search_depth.net import SEARCHES, save_depth_net
+from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthTraining
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game, write_positions
+from pipeline_src.systems.search_depth.train import (
+    DepthBatches,
+    DepthModule,
+    balance,
+    class_counts,
+    cost_losses,
+    cost_targets,
+    train_depth_net,
+    turned,
+)
+from tests.run_stage import KilledError, stop_in_step
+from tests.systems.search_depth.synthetic import CLOCK_MS, HIGHEST, LOWEST, NODES_PER_MS, synthetic, write_synthetic
 
 STEPS = 16
 SHARES = (75.0, 10.0, 15.0)
