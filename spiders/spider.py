@@ -113,7 +113,7 @@ class GameSpider(Spider):
         empty: Iterable[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Of a ``known`` game that has a record nothing is asked; for ``empty`` see `Fetcher`.
+        """A ``known`` game that has a record is not asked for; for ``empty`` see `Fetcher`.
 
         Without a plan, as Scrapy's commands make it, the spider crawls nothing: its callbacks can be called.
         """

@@ -208,7 +208,9 @@ def move(
 
 @amazons_app.command(epilog="Example: zugwerk amazons uci --player alphabeta")
 def uci(
-    player: str | None = typer.Option(None, "--player", help="Player, e.g. alphabeta; setoption changes it."),
+    player: str | None = typer.Option(
+        None, "--player", help="Player, e.g. alphabeta, the stronger one on 6x6; setoption changes it.  [default: puct]"
+    ),
 ) -> None:
     """Run as a UCI engine on stdin and stdout; `quit` ends it."""
     from pipeline_src.players.uci import DEFAULT_PLAYER, Session

@@ -372,7 +372,7 @@ def exact_words(value: float) -> str:
     return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"
 
 
-DEFAULT_PLAYER = "alphabeta"
+DEFAULT_PLAYER = "puct"
 OVERHEAD_MS = 10
 HASH_MIB, MOST_HASH_MIB = 64, 4096
 MOST_LINES = 50  # Largest number of lines of an analysis (MultiPV)

@@ -194,7 +194,7 @@ def test_resumed_runs_give_the_same_bytes_with_any_workers(tmp_path):
     player.check(load_game(GAME).initial_state())
 
 
-def test_core_seconds_have_those_of_workers_that_live_and_that_have_ended():
+def test_core_seconds_have_those_of_living_and_ended_workers():
     busy = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
     before = learning._core_s()
     worker = subprocess.Popen([sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -213,7 +213,7 @@ def ctrl_c():
 
 
 @pytest.mark.usefixtures("one_pair", "ctrl_c")
-def test_ctrl_c_in_a_training_leaves_the_net_and_the_command_goes_on(tmp_path, monkeypatch):
+def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     def command(folder):
         words = f"learn {GAME} --games 4 --simulations 2 --rounds 2 --workers 1 --out {tmp_path / folder}"
         return CliRunner().invoke(app, words.split())
@@ -320,7 +320,7 @@ def test_learn_has_an_example_and_names_the_games():
 
 
 @pytest.mark.slow
-def test_file_of_a_game_is_learnt_with_a_real_ctrl_c_between(tmp_path):
+def test_ctrl_c_while_a_file_is_learnt_changes_no_byte(tmp_path):
     """In another folder than the package's, by a relative path, as a stranger would do it."""
     rules = (ROOT / "pipeline_src" / "games" / "learnable" / "connect_four.py").read_text()
     (tmp_path / "my_game.py").write_text(rules.replace("length >= 4", "length >= 3"))

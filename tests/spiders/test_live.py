@@ -211,7 +211,7 @@ def test_answer_200_without_record_is_retried(tmp_path, body):
         assert records_asked_for(asked) == [never]
 
 
-def test_list_that_is_always_empty_is_asked_for_once_by_later_crawls(tmp_path):
+def test_later_crawls_ask_once_for_an_empty_list(tmp_path):
     routes, asked = Routes(sites.site_of(sites.games()[:12], tmp_path)), []
     page = "/jsp/info/player_game_list.jsp?gtid=amzn&plid=101"
     empty = {page: Answer(200, "text/html", b"")}

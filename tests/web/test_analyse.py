@@ -137,7 +137,7 @@ def test_tournament_journal_and_archive_explain_forfeits(client, web_folder):
         (b'{"a":' + b"[" * 100_000 + b"\n", "not the journal"),
         (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, a1-a2/a3, is not legal"),
         (b"(;GM[4]SZ[x];B[hh])", "SZ is not a size"),
-        (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
+        (b"(;GM[4]SZ[15];B[zz];W[hh])", "move 1"),
         (b"(;W[d1-d7/g7];B[d1-d7/g7])", "x: d1-d7/g7 is not legal from either start"),
         (b"(;GM[2];B[hh])", "GM['2']"),
         (b"(;GM[18]SZ[10]AW[d1]AB[d10];W[d1-d7/g7])", "no point that can be set up: 'd10'"),
@@ -159,7 +159,7 @@ def test_all_games_of_a_file_are_listed_with_errors(client):
         "(;GM[18]SZ[10]PB[cid]RE[W+R];W[d1-d7/g7];B[a7-f2/i5])",
         "(;GM[1]SZ[9]KM[7]RE[W+3];B[ee])",
         "(;GM[1]SZ[19];B[dd];W[pp])",
-        "(;GM[1]SZ[19];B[dd];W[dd])",
+        "(;GM[1]SZ[19];B[zz];W[dd])",
     ]
     opened = uploaded(client, "\n".join(texts).encode(), "all.sgf")
     assert opened["games"] == 4
