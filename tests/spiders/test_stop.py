@@ -322,6 +322,7 @@ def site(count=30):
     return made
 
 
+@pytest.mark.timeout(900)  # ten runs of DVC
 def test_no_repro_asks_a_live_site_whatever_changed(checkout):
     with serving(site()) as server:
         params(checkout, server)
