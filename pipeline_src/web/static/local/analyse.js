@@ -43,7 +43,10 @@ export function read(place, text) {
 
 /** Judge the positions of a line from a ply on, in order, within `limits` for each. */
 async function* judged(engine, place, player, limits, first = 0) {
-  const { nodes, movetime, ...own } = await taskOf(player, place), task = { ...own, ...limits }, { search } = await table(), moves = place.moves || [];
+  const task = { ...await taskOf(player, place) }, { search } = await table(), moves = place.moves || [];
+  delete task.nodes;
+  delete task.movetime;
+  Object.assign(task, limits);
   let before = null;
   for (let ply = first; ply <= moves.length; ply++) {
     const rules = await at({ ...place, moves: moves.slice(0, ply) }), { winner, side } = rules, played = rules.moves.at(-1), about = { value: null, depth: 0, nodes: 0, line: [] };
