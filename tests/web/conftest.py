@@ -283,6 +283,20 @@ def middle(page, mark):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+def play_amazons_by_mouse(page):
+    """Play a game of the Amazons to its end by the first amazon, square and arrow that are shown."""
+    for _ in range(40):
+        turn(page).wait_for()
+        if page.locator(".status.over").count():
+            break
+        page.locator(".board.live .cell.legal").first.click()
+        page.mouse.click(*middle(page, "circle.target"))
+        before = len(moves(page))
+        page.mouse.click(*middle(page, "path.target"))
+        page.locator(".moves .move").nth(before).wait_for()
+    assert "has won" in page.locator(".status").inner_text()
+
+
 def watching(client, path="watch"):
     """The WebSocket of an analysis."""
     return client.websocket_connect(f"/api/analyse/{path}", headers={"host": "127.0.0.1"})

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.players.packaged import ladders
-from tests.web.conftest import PHONE, SETUP, WIDE, alive, fits, middle, moves, put_stones, set_up, turn, violations
+from tests.web.conftest import (
+    PHONE,
+    SETUP,
+    WIDE,
+    alive,
+    fits,
+    moves,
+    play_amazons_by_mouse,
+    put_stones,
+    set_up,
+    turn,
+    violations,
+)
 from tests.web.test_game import SETTLED
 
 
@@ -61,16 +73,7 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(begin_game):
 
 def test_a_whole_game_of_the_amazons_by_mouse(begin_game):
     page = begin_game(game="amazons", size=6, variant="standard", player="random")
-    for _ in range(40):
-        turn(page).wait_for()
-        if page.locator(".status.over").count():
-            break
-        page.locator(".board.live .cell.legal").first.click()
-        page.mouse.click(*middle(page, "circle.target"))
-        before = len(moves(page))
-        page.mouse.click(*middle(page, "path.target"))
-        page.locator(".moves .move").nth(before).wait_for()
-    assert "has won" in page.locator(".status").inner_text()
+    play_amazons_by_mouse(page)
     assert len(moves(page)) >= 8
 
 

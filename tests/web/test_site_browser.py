@@ -10,7 +10,7 @@ import pytest
 from pipeline_src.web.records import read_games
 from pipeline_src.web.site import joined, write_site
 from pipeline_src.web.trees import tree_of
-from tests.web.conftest import PHONE, fits, middle, moves, set_up, turn
+from tests.web.conftest import PHONE, fits, moves, play_amazons_by_mouse, set_up, turn
 from tests.web.test_analyse import VARIED
 
 pytest.importorskip("ziglang")
@@ -71,16 +71,7 @@ def test_a_game_of_gomoku_survives_reload_and_analysis(open_page):
 def test_a_whole_game_of_the_amazons(open_page):
     page = open_page()
     set_up(page, "random", game="amazons", size=6, variant="standard")
-    for _ in range(40):
-        turn(page).wait_for()
-        if page.locator(".status.over").count():
-            break
-        page.locator(".board.live .cell.legal").first.click()
-        page.mouse.click(*middle(page, "circle.target"))
-        before = len(moves(page))
-        page.mouse.click(*middle(page, "path.target"))
-        page.locator(".moves .move").nth(before).wait_for()
-    assert "has won" in page.locator(".status").inner_text()
+    play_amazons_by_mouse(page)
 
 
 @pytest.mark.parametrize("player", ["alphabeta:movetime=600000", "puct:movetime=600000"])
