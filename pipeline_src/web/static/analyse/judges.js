@@ -131,7 +131,12 @@ export class Judges {
   /** Have a player judge positions of a line; whether it came to the end. */
   follow(run) {
     const { player, line, first, nodes } = run, missing = line.findIndex((one, k) => k >= first && !((this.of(player, one)?.budget ?? 0) >= nodes));
-    if (missing < 0) { this.soon(); return true; }
+    if (missing < 0) {
+      const positions = line.length - first;
+      run.state = { state: "done", done: positions, positions };
+      this.soon();
+      return true;
+    }
     return new Promise((settle) => {
       this.busy(true);
       const finish = (well) => { run.wire.close(); run.wire = null; this.busy(false); this.draw(); settle(well); };
