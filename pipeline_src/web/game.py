@@ -160,9 +160,8 @@ def _row(board: npt.NDArray[np.int8], cell: Any, way: Cell) -> list[Cell]:
 
 
 def forbidden_cells(state: GomokuState) -> dict[int, str]:
-    """Return the cells that Renju forbids to Black, who is to move, each with the reason."""
-    rule, side, standing = (state.turn[key] for key in (gomoku.RULE, gomoku.SIDE, gomoku.STANDING))
-    if (rule, side, standing) != (gomoku.RENJU, gomoku.FIRST, gomoku.GOING):
+    """Return the cells that Renju forbids to Black, whoever is to move, each with the reason."""
+    if state.turn[gomoku.RULE] != gomoku.RENJU or state.turn[gomoku.STANDING] != gomoku.GOING:
         return {}
     width = state.board.shape[1]
     empty = [(r, c) for r, c in np.argwhere(state.board == EMPTY).tolist() if forbidden(state.board, r, c)]

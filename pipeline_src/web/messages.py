@@ -181,7 +181,7 @@ class Board(Message):
     line: tuple[str, ...]
     """Gomoku: the stones of the line that has won."""
     forbidden: dict[str, str]
-    """Renju: the points that are forbidden to the side to move, each with the reason."""
+    """Renju: the points that are forbidden to Black, whoever is to move, each with the reason."""
 
 
 class Squares(Message):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
+import zugwerk
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, Tournament, run_match, run_tournament
 from pipeline_src.errors import ZugwerkError
@@ -27,6 +28,7 @@ from pipeline_src.web.child import PROOF
 from pipeline_src.web.engine import Place
 from pipeline_src.web.messages import AnalysisRequest, Judgement, PlyAnalysis
 from pipeline_src.web.records import read_games
+from pipeline_src.web.site import STATIC
 from pipeline_src.web.trees import tree_of, written
 from tests.players.test_programs import SCRIPT
 from tests.systems.joseki.games import random_record
@@ -629,3 +631,12 @@ def test_a_try_is_answered(client):
 def test_forced_wins_are_of_gomoku(client):
     place = {"game": "amazons", "size": 6, "variant": "standard", "moves": ["b1-b3/b1"]}
     assert "in positions of Gomoku" in post(client, "analyse/forced/answer", place, 400)["error"]
+
+
+def test_amazons_puzzles_are_legal_lines_of_open_games():
+    text = (STATIC / "analyse/amazons.js").read_text().partition("AMAZONS = ")[2].replace(",\n];", "]")
+    puzzles = json.loads(text)
+    assert len({one["fen"] for one in puzzles}) == len(puzzles) > 20
+    for one in puzzles:
+        assert 0.2 <= one["lost"] <= 1
+        zugwerk.game("amazons", fen=one["fen"]).play(*one["line"])

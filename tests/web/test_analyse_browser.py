@@ -135,6 +135,7 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
         page.locator(".board.live").wait_for()
         play(cell)
         page.see(f"Move {k} of {k}")
+    page.see("Gingetsu (I9)")
     page.push("Previous move")
     page.locator(".board.live").wait_for()
     play("j10")
@@ -394,3 +395,18 @@ def test_worst_turns_of_own_game_become_puzzles(open_page):
     page.see(f"{best} is right. Solved.")
     page.reload()
     page.get_by_role("heading", name="solved").wait_for()
+
+
+@pytest.mark.slow
+def test_best_turn_of_the_amazons_solves_its_puzzle(open_page):
+    page = open_page("#/analyse")
+    page.push("Turns of the Amazons")
+    page.see("Turn 1 of", "One turn is far better than all others")
+    page.push("Show the answer")
+    page.see(re.compile(r" is better[:.]$"))
+    best = page.locator("p.status").inner_text().split()[0]
+    page.touch(*re.split("[-/]", best))
+    page.see(f"{best} is right. Solved.")
+    page.fine(PHONE)
+    page.push("Next")
+    page.see("Turn 2 of")

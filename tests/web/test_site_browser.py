@@ -126,6 +126,15 @@ def test_a_file_is_opened_and_saved(open_page):
     page.see("x.sgf: not a record")
 
 
+def test_puzzles_of_the_amazons_need_no_server(open_page):
+    page = open_page("#/analyse?puzzle=amazons-1")
+    page.see("One turn is far better than all others")
+    page.push("Show the answer")
+    page.see(re.compile(r" is better[:.]$"))
+    page.touch(*re.split("[-/]", page.locator("p.status").inner_text().split()[0]))
+    page.see(re.compile(r"is right\. Solved\.$"))
+
+
 def test_a_set_up_position_stays_in_the_address(open_page):
     page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle&moves=h8,i9,j10&ply=3")
     page.locator(".candidates li").nth(2).wait_for()

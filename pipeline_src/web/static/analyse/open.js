@@ -21,6 +21,7 @@ export async function choose(root, begin, views) {
   const left = ownPuzzles().filter((one) => !one.solved).length;
   const puzzles = h("div", { class: "card stack" }, h("h2", {}, "Find the move"), h("div", { class: "row" },
     h("button", { type: "button", onclick: () => begin(views.puzzles, "forced") }, "Forced wins of Gomoku"),
+    h("button", { type: "button", onclick: () => begin(views.puzzles, "amazons") }, "Turns of the Amazons"),
     h("button", { type: "button", onclick: () => begin(views.puzzles, "own") }, `Your own worst turns${left ? ` (${left} left)` : ""}`)));
   const files = h("div", { class: "card stack" }, h("h2", {}, "Records of this server"), h("p", { class: "note" }, "Loading …"));
   put(root, h("h1", {}, "Analyse a game"), h("div", { class: "stack" }, drop, own, puzzles, files));

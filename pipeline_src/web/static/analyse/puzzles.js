@@ -1,11 +1,12 @@
-// Find the move: forced wins that come with the package, and the worst turns of one's own games.
+// Find the move: forced wins of Gomoku and turns of the Amazons that come with the package, and the worst turns of one's own games.
 
 import { get, post, socket } from "../api.js";
 import { h, notice, percent, put, toast } from "../dom.js";
 import { GameBoard, SIDES } from "../play/board.js";
+import { AMAZONS } from "./amazons.js";
 import { DOUBTFUL } from "./moves.js";
 
-const OWN = "zugwerk.puzzles", DONE = "zugwerk.puzzles.forced", MOST = 200;
+const OWN = "zugwerk.puzzles", MOST = 200;
 
 function stored(key) {
   try { const found = JSON.parse(localStorage.getItem(key)); if (Array.isArray(found)) return found; } catch { /* dropped below */ }
@@ -24,18 +25,20 @@ export function keepPuzzles(list) {
   store(OWN, [...list.filter((one) => !names.has(name(one))), ...kept].slice(0, MOST));
 }
 
-/** Numbers of the package's puzzles that are solved. */
-export const forcedDone = () => stored(DONE);
+/** Numbers of the package's puzzles of a kind that are solved. */
+const doneOf = (kind) => stored(`${OWN}.${kind}`);
+
+const amazons = () => AMAZONS.map(({ fen, ...one }, k) => ({ number: k + 1, place: { game: "amazons", size: 10, variant: "", fen, moves: [] }, player: "alphabeta", ...one }));
 
 /**
  * A puzzle.
- * @param kind "forced" or "own"
+ * @param kind "forced", "amazons" or "own"
  * @param number place in its list, from 1; without it, the first that is not solved
  * @param address(puzzle) writes the puzzle into the page's address
  */
 export async function solve(root, begin, views, { kind, number, address }) {
-  const forced = kind === "forced", all = forced ? (await get("analyse/forced")).wins : ownPuzzles(), done = forcedDone();
-  const isDone = (k) => forced ? done.includes(all[k].number) : all[k].solved;
+  const forced = kind === "forced", own = kind === "own", all = forced ? (await get("analyse/forced")).wins : own ? ownPuzzles() : amazons(), done = own ? [] : doneOf(kind);
+  const isDone = (k) => own ? all[k].solved : done.includes(all[k].number);
   const at = number ? Math.min(all.length, Math.max(1, number)) - 1 : Math.max(0, all.findIndex((_, k) => !isDone(k)));
   const puzzle = all[at];
   if (!puzzle) {
@@ -51,10 +54,11 @@ export async function solve(root, begin, views, { kind, number, address }) {
   const give = h("button", { type: "button", onclick: show }, "Show the answer");
   put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, "Find the move"), h("button", { type: "button", onclick: () => begin(views.choose) }, "Analyse a game")),
     h("div", { class: "beside wide" }, boardBox, h("div", { class: "stack" }, h("div", { class: "card stack" },
-      h("h2", {}, forced ? `Forced win ${at + 1} of ${all.length}` : `Your turn ${at + 1} of ${all.length}`, isDone(at) && h("small", {}, " solved")), about, said, line,
+      h("h2", {}, `${{ forced: "Forced win", amazons: "Turn", own: "Your turn" }[kind]} ${at + 1} of ${all.length}`, isDone(at) && h("small", {}, " solved")), about, said, line,
       h("div", { class: "row" }, give, h("button", { type: "button", onclick: () => begin(views.puzzles, kind, at + 1) }, "From the start"), h("button", { type: "button", onclick: () => begin(views.place, { ...puzzle.place }) }, "Analyse this position")),
       h("div", { class: "row" }, step("Previous", at), step("Next", at + 2))))));
   put(about, forced ? `${mover} to move wins by force${puzzle.place.variant === "freestyle" ? "" : ` (${puzzle.place.variant})`}, in ${Math.ceil(left / 2)} moves at most.`
+    : !own ? `${mover} to move. One turn is far better than all others: the next one gives away ${percent(puzzle.lost)}, as ${puzzle.player} sees it.`
     : `${mover} to move. In your game ${puzzle.played} gave away ${percent(puzzle.lost)}, as ${puzzle.player} sees it. Find something better.`);
   draw();
   return () => { wire?.close(); shown.remove(); };
@@ -65,7 +69,7 @@ export async function solve(root, begin, views, { kind, number, address }) {
 
   function solved(words) {
     ended = true;
-    if (forced) store(DONE, [...new Set([...forcedDone(), puzzle.number])]);
+    if (!own) store(`${OWN}.${kind}`, [...new Set([...doneOf(kind), puzzle.number])]);
     else store(OWN, ownPuzzles().map((one, k) => k === at ? { ...one, solved: true } : one));
     put(said, words);
     draw();

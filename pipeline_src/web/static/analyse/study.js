@@ -10,6 +10,7 @@ import { copies, pathOf, saveAs } from "./copy.js";
 import { COLOURS, Judges } from "./judges.js";
 import { forget, has, keyOf, read, write } from "./kept.js";
 import { BAD, DOUBTFUL, MoveList, glyph } from "./moves.js";
+import { openingName } from "./openings.js";
 import { Played } from "./played.js";
 import { keepPuzzles } from "./puzzles.js";
 import { GameTree } from "./tree.js";
@@ -40,7 +41,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const closer = h("button", { type: "button", class: "quiet closer", onclick: () => judges.closer(node, tree.path(node)) });
   const played = head.game === "go" ? new Played({ place: placeOf, size: replay.width, onplay: play, onopen: (source, game, ply) => begin(views.file, source, game, ply), onpoint: (marks) => board.candidates(marks) }) : null;
   const list = new MoveList({ onpick: go, lost: (one) => judges?.lost(one) });
-  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), worst = h("div", { class: "worst" }), story = h("p", { class: "story", role: "status" });
+  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), opening = h("small", { class: "opening" }), worst = h("div", { class: "worst" }), story = h("p", { class: "story", role: "status" });
   const chartCard = h("section", { class: "hidden" }, h("h2", { class: "curve" }, `Win rate of ${sides[0]}`), chartBox);
   const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => go(to()) }, text);
   const buttons = [step("|◀", "To the start", () => tree.root), step("◀", "Previous move", () => node.parent), step("▶", "Next move", () => node.children[0]), step("▶|", "To the end", () => line.at(-1))];
@@ -72,7 +73,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "study" },
     h("div", { class: "stack at-board" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, typed, h("span", { class: "grow" }), where), squares.text),
     h("div", { class: "stack" },
-      h("div", { class: "row head" }, h("div", { class: "grow" }, title, h("small", {}, about)), h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")),
+      h("div", { class: "row head" }, h("div", { class: "grow" }, title, h("small", {}, about), " ", opening), h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")),
       warning, replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad"),
       judged ? h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer)
         : playable && h("p", { class: "note" }, "No player of this package analyses this game."),
@@ -181,6 +182,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     board.show({ ...position, moves: tree.moves(node), to_play: sideToMove(node) });
     pass.classList.toggle("hidden", !position.cells?.includes("pass"));
     put(where, `Move ${node.depth} of ${line.at(-1).depth}`, !tree.isMain(node) && ", a variation", winner && `. ${winner === "draw" ? "Drawn" : `${sides[winner === "first" ? 0 : 1]} has won`}.`);
+    if (head.game === "gomoku" && !/[xo]/.test(tree.root.fen.split(" ")[0])) put(opening, openingName(tree.moves(node), replay.width));
     if (node.move) live.textContent = `${node.move}${winner ? ", the game is over" : ""}`;
     buttons.forEach((one, k) => { one.disabled = k < 2 ? !node.parent : !node.children.length; });
     promote.disabled = tree.isMain(node);

@@ -21,7 +21,7 @@ export class StoneBoard {
    * @param fen ranks from the top, x black, o white; or `stones`: name -> "x" or "o"
    * @param legal cells that may be chosen now; null while that is not known
    * @param last cell of the last stone, or null
-   * @param forbidden {name: why} of cells that the rule forbids
+   * @param forbidden {name: why} of cells that the rule forbids to Black; fainter where White may play
    * @param line stones that have won
    * @param numbers {name: number} to write on stones
    */
@@ -35,11 +35,11 @@ export class StoneBoard {
     if (grid.cells.has(last)) grid.roving(last);
     for (const name of grid.cells.keys()) {
       const colour = COLOURS[this.stones.get(name)], number = numbers[name];
-      const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden: ${forbidden[name]}`];
+      const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden${this.legal.has(name) ? " to Black" : ""}: ${forbidden[name]}`];
       grid.describe(name, words.filter(Boolean).join(", "));
       this.keep(name, colour, number);
     }
-    for (const name of Object.keys(forbidden)) grid.cross(name, "forbidden");
+    for (const name of Object.keys(forbidden)) grid.cross(name, this.legal.has(name) ? "forbidden later" : "forbidden");
     this.ring("won", line, 33);
     this.last(last, numbers[last] ? 41 : 17);
     grid.legal(legal && this.legal);

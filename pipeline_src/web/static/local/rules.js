@@ -165,10 +165,10 @@ export class Rules {
     return [...board.keys()].filter((cell) => board[cell] === colour && this.kernels.run("line_through", { cell, colour, line: turn[LINE], kind })).map((cell) => this.name(cell));
   }
 
-  /** The points that Renju forbids to the side to move. */
+  /** The points that Renju forbids to Black, whoever is to move. */
   forbidden() {
     const { turn, board } = this.state;
-    if (this.game !== "gomoku" || turn[RULE] !== RENJU || turn[SIDE] !== 0 || turn[STANDING] !== 0) return [];
+    if (this.game !== "gomoku" || turn[RULE] !== RENJU || turn[STANDING] !== 0) return [];
     return [...board.keys()].filter((cell) => board[cell] === 0 && this.kernels.run("forbidden", { row: Math.floor(cell / this.size), column: cell % this.size })).map((cell) => this.name(cell));
   }
 

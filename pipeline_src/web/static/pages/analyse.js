@@ -49,7 +49,7 @@ export async function show(root, params) {
     try { await (come.data ? openFile(begin, views, come.name, come.data) : openText(begin, views, come.text)); } catch (error) { toast(error.message, "bad"); }
     if (!turn) await begin(views.choose); // it could not be opened
   } else if (params.edit) await begin(views.edit, { game: params.game, fen: params.fen || fenOf({ game: params.game, size: Number(params.size), variant: params.variant }) });
-  else if (/^(forced|own)(-\d+)?$/.test(params.puzzle)) { const [kind, number] = params.puzzle.split("-"); await begin(views.puzzles, kind, Number(number)); }
+  else if (/^(forced|amazons|own)(-\d+)?$/.test(params.puzzle)) { const [kind, number] = params.puzzle.split("-"); await begin(views.puzzles, kind, Number(number)); }
   else if (params.source && params.game) await begin(views.file, params.source, Number(params.game), params.ply || 0, params);
   else if (params.source) await begin(list, params.source, Number(params.first) || 0);
   else if (params.game) {
