@@ -1,8 +1,8 @@
 """Positions of the Amazons in which one turn is far better than all others, for the puzzles of the page Analyse.
 
 ``python -m bench.amazons_puzzles GAMES.parquet OUT.js`` looks at the positions of recorded games, first with few nodes,
-and keeps those that a search with a hundred times as many confirms: the same best turn, all others at least `GAP` of
-win rate behind it. One position a game at most. The package's, ``pipeline_src/web/static/analyse/amazons.js``, are of
+and keeps those that a search with a hundred times as many confirms: all other turns are at least `GAP` of win rate
+behind the best one. One position a game at most. The package's, ``pipeline_src/web/static/analyse/amazons.js``, are of
 the laptop's engine games, artifacts/raw/amazons/archive.parquet.
 """
 
