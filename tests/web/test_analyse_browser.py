@@ -95,7 +95,7 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     page.push("Analyse game")  # all is known
     page.see("4 of 4 positions")
     page.push("Next move")
-    page.see("Move 1 of 3")
+    page.see("Move 1 of 3", "4 of 4 positions")
     page.keyboard.press("ArrowRight")
     page.see("Move 2 of 3")
     chart = page.get_by_role("slider", name="Win rate of White over the game")

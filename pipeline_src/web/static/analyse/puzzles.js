@@ -28,7 +28,13 @@ export function keepPuzzles(list) {
 /** Numbers of the package's puzzles of a kind that are solved. */
 const doneOf = (kind) => stored(`${OWN}.${kind}`);
 
-const amazons = () => AMAZONS.map(({ fen, ...one }, k) => ({ number: k + 1, place: { game: "amazons", size: 10, variant: "", fen, moves: [] }, player: "alphabeta", ...one }));
+/** Puzzles by kind. */
+const LISTS = {
+  forced: async () => (await get("analyse/forced")).wins,
+  amazons: () => AMAZONS.map(({ fen, ...one }, k) => ({ number: k + 1, place: { game: "amazons", size: 10, variant: "", fen, moves: [] }, player: "alphabeta", ...one })),
+  own: ownPuzzles,
+};
+const TITLES = { forced: "Forced win", amazons: "Turn", own: "Your turn" };
 
 /**
  * A puzzle.
@@ -37,7 +43,7 @@ const amazons = () => AMAZONS.map(({ fen, ...one }, k) => ({ number: k + 1, plac
  * @param address(puzzle) writes the puzzle into the page's address
  */
 export async function solve(root, begin, views, { kind, number, address }) {
-  const forced = kind === "forced", own = kind === "own", all = forced ? (await get("analyse/forced")).wins : own ? ownPuzzles() : amazons(), done = own ? [] : doneOf(kind);
+  const forced = kind === "forced", own = kind === "own", all = await LISTS[kind](), done = own ? [] : doneOf(kind);
   const isDone = (k) => own ? all[k].solved : done.includes(all[k].number);
   const at = number ? Math.min(all.length, Math.max(1, number)) - 1 : Math.max(0, all.findIndex((_, k) => !isDone(k)));
   const puzzle = all[at];
@@ -54,7 +60,7 @@ export async function solve(root, begin, views, { kind, number, address }) {
   const give = h("button", { type: "button", onclick: show }, "Show the answer");
   put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, "Find the move"), h("button", { type: "button", onclick: () => begin(views.choose) }, "Analyse a game")),
     h("div", { class: "beside wide" }, boardBox, h("div", { class: "stack" }, h("div", { class: "card stack" },
-      h("h2", {}, `${{ forced: "Forced win", amazons: "Turn", own: "Your turn" }[kind]} ${at + 1} of ${all.length}`, isDone(at) && h("small", {}, " solved")), about, said, line,
+      h("h2", {}, `${TITLES[kind]} ${at + 1} of ${all.length}`, isDone(at) && h("small", {}, " solved")), about, said, line,
       h("div", { class: "row" }, give, h("button", { type: "button", onclick: () => begin(views.puzzles, kind, at + 1) }, "From the start"), h("button", { type: "button", onclick: () => begin(views.place, { ...puzzle.place }) }, "Analyse this position")),
       h("div", { class: "row" }, step("Previous", at), step("Next", at + 2))))));
   put(about, forced ? `${mover} to move wins by force${puzzle.place.variant === "freestyle" ? "" : ` (${puzzle.place.variant})`}, in ${Math.ceil(left / 2)} moves at most.`
@@ -69,8 +75,8 @@ export async function solve(root, begin, views, { kind, number, address }) {
 
   function solved(words) {
     ended = true;
-    if (!own) store(`${OWN}.${kind}`, [...new Set([...doneOf(kind), puzzle.number])]);
-    else store(OWN, ownPuzzles().map((one, k) => k === at ? { ...one, solved: true } : one));
+    if (own) store(OWN, ownPuzzles().map((one, k) => k === at ? { ...one, solved: true } : one));
+    else store(`${OWN}.${kind}`, [...new Set([...doneOf(kind), puzzle.number])]);
     put(said, words);
     draw();
   }
