@@ -215,6 +215,7 @@ def test_clock_stops_while_the_connection_is_lost(open_page):
     page.get_by_text("Clock").click()
     page.get_by_label("Minutes a side").fill("5")
     page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".seat.to-move")  # until then, it is the preview's board that is touched
     page.touch("f5")
     page.see("White to move.")
     page.route_web_socket(re.compile("/socket$"), lambda _: None)  # nobody answers
@@ -365,6 +366,7 @@ def test_levels_come_first_among_opponents_with_their_strength(open_page, size):
     page.get_by_label("Board", exact=True).select_option("15")
     page.get_by_label("Opponent").select_option("level:2")
     page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".seat.to-move")
     page.see("Level 2, novice, about")
     page.touch("h8")
     page.locator(".moves .move").nth(1).wait_for()
