@@ -12,7 +12,10 @@ from pipeline_src.systems.gomoku_zero.evaluator import zero_planes
 from tests.layout.imports import ROOT
 from zugwerk.steps import Steps
 
-BOARDS = [("gomoku", 9, "freestyle"), ("gomoku", 15, "renju"), ("amazons", 6, "standard")]
+BOARDS = [
+    *(("gomoku", 9, "freestyle"), ("gomoku", 15, "renju"), ("amazons", 6, "standard")),
+    *(("connect_four", 7, "standard"), ("breakthrough", 6, "standard"), ("othello", 8, "standard")),
+]
 
 
 def aec(*arguments):
@@ -98,6 +101,28 @@ def test_planes_are_those_of_the_nets():
         zero_planes(type(state)(*(array[None] for array in state)), 1, planes)
         np.testing.assert_array_equal(steps.planes(steps.side), planes[0])
         steps.play(step)
+
+
+def test_a_file_of_rules_is_an_environment(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text((ROOT / "pipeline_src/games/learnable/breakthrough.py").read_text())
+    steps = Steps(zugwerk.game(str(file), 6))
+    assert (steps.choices, steps.planes(0).shape) == (36 * 36, (3, 6, 6))
+    with zugwerk.player("mcts:nodes=20", str(file)) as player:
+        steps.play(steps.choose(player))
+    assert steps.planes(1)[0].sum() == steps.planes(1)[1].sum() == 12
+    assert aec(str(file), 6).unwrapped.steps.choices == steps.choices
+
+
+def test_each_kind_of_piece_has_a_plane(tmp_path):
+    file = tmp_path / "kinds.py"
+    rules = (ROOT / "pipeline_src/games/learnable/breakthrough.py").read_text()
+    file.write_text(rules + "\nOWNERS = (0, 1, 0, 1)\n")
+    position = zugwerk.game(str(file), 6)
+    position.state.board[0, 0] = 4  # the other side's second kind
+    steps = Steps(position)
+    assert [int(plane.sum()) for plane in steps.planes(0)] == [12, 0, 11, 1, 36]
+    assert [int(plane.sum()) for plane in steps.planes(1)] == [11, 1, 12, 0, 0]
 
 
 def test_a_player_makes_both_steps_of_an_amazons_turn():

@@ -101,10 +101,24 @@ def test_a_nets_policy_is_that_of_its_player(name):
         assert player.think(position).move == next(move for move in seen.policy if move.startswith(best))
 
 
+def test_a_game_is_learnt_and_its_net_plays(tmp_path):
+    said = []
+    net = zugwerk.learn("connect_four", tmp_path / "four", rounds=1, say=said.append, games=2, simulations=2)
+    assert said
+    with zugwerk.player(f"net:{net},simulations=8", "connect_four") as player:
+        thought = player.think(zugwerk.game("connect_four").play("d", "d"))
+    assert thought.move in "abcdefg"
+    standing = zugwerk.match("connect_four", f"net:{net},simulations=2", "random", games=2).standing
+    assert standing.games == 2
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (lambda: zugwerk.game("chess"), "gomoku"),
+        (lambda: zugwerk.game("nowhere.py"), "nowhere.py"),
+        (lambda: zugwerk.game("connect_four", 9), "there are sizes 7"),
+        (lambda: zugwerk.learn("chess", "nowhere"), "connect_four"),
         (lambda: zugwerk.game("gomoku", 3), "3x3"),
         (lambda: zugwerk.game("gomoku", 9, fen="9/9/9/9/9/9/9/9/9 b"), "leave out"),
         (lambda: zugwerk.game("gomoku").play("h8", "h8"), "'h8' is not legal"),

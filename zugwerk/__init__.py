@@ -13,7 +13,7 @@ A `Position` is a value: `Position.play` returns another one. Players and nets a
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from string import ascii_lowercase
 from types import TracebackType
@@ -45,6 +45,7 @@ __all__ = [
     "__version__",
     "game",
     "games",
+    "learn",
     "match",
     "net",
     "nets",
@@ -125,16 +126,14 @@ class Position:
 
     @property
     def _rules(self) -> "Game":
-        from pipeline_src.games.game import get_game
-
-        return get_game(self.game)
+        return _rules(self.game)
 
     def _repr_svg_(self) -> str | None:
-        """Return the board as notebooks show it; None, and they show the text, if it is not a square."""
+        """Return the board as notebooks show it; None, for the text, if it is no square or has kinds of pieces."""
         from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
 
         height, width = self.shape
-        if height != width:
+        if height != width or len(getattr(self._rules, "OWNERS", "12")) != 2:
             return None
         files = ascii_lowercase.replace("i", "") if self.game == "go" else ascii_lowercase
         if self.game != "amazons":
@@ -156,16 +155,30 @@ class Position:
 
 def games() -> dict[str, tuple[int, ...]]:
     """Return the names of the games, each with the board sizes that have a start of their own."""
-    from pipeline_src.games.game import GAMES, get_game
+    from pipeline_src.games.game import GAMES, LEARNABLE, load_game
 
-    return {name: get_game(name).SIZES for name in GAMES}
+    return {name: load_game(name).SIZES for name in (*GAMES, *LEARNABLE)}
+
+
+def _rules(game: str) -> "Game":
+    """Return a game's module. That of a file is read once, and again after an edit."""
+    from pipeline_src.files import stamp
+
+    return _loaded(game, stamp(Path(game)))
+
+
+@lru_cache
+def _loaded(game: str, state: tuple[int, int]) -> "Game":  # noqa: ARG001
+    from pipeline_src.games.game import load_game
+
+    return load_game(game)
 
 
 def game(name: str, size: int | None = None, variant: str | None = None, *, fen: str | None = None) -> Position:
     """Return the first position of a game, or the one of a text.
 
     Args:
-        name: ``amazons``, ``gomoku`` or ``go``.
+        name: one of `games`, or the file of a game of your own, ``my_game.py``.
         size: squares along a side; the game's usual board if None.
         variant: rules or start (``renju``, ``cross``, ``komi-6.5``); the standard one if None.
         fen: a position's text (docs/glossary.md), in place of size and variant.
@@ -173,9 +186,7 @@ def game(name: str, size: int | None = None, variant: str | None = None, *, fen:
     Raises:
         ZugwerkError: no such game, size, variant or position; the message says what there is.
     """
-    from pipeline_src.games.game import get_game
-
-    rules = get_game(name)
+    rules = _rules(name)
     if fen is not None:
         if size is not None or variant is not None:
             raise ZugwerkError("a fen has its own board and rule: leave out size and variant")
@@ -286,7 +297,7 @@ def player(text: str, game: str | None = None) -> Player:
 
     Args:
         text: ``NAME[:VALUE][,key=value...]``, such as ``zero:movetime=300``, ``level:4`` or ``uci:./engine``.
-        game: the game that it plays; None where only one game has a player of this name.
+        game: the game that it plays, as of `game`; None where only one game has a player of this name.
 
     Raises:
         ZugwerkError: no such player or option, or several games have it and ``game`` is None.
@@ -311,7 +322,7 @@ def match(
     """Play a match in colour-swapped pairs; ``score`` of the result is player a's, with its 95 % interval.
 
     Args:
-        game: the game's name.
+        game: as of `game`.
         a: text of a player.
         b: text of the other.
         games: number of games, even.
@@ -323,11 +334,51 @@ def match(
         ZugwerkError: no such player, board or option.
     """
     from pipeline_src.arena.match import MatchSpec, run_match
-    from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
 
-    side = size if size is not None else len(get_game(game).initial_state().board)
+    side = size if size is not None else max(_rules(game).initial_state().board.shape)
     return run_match(MatchSpec(game, a, b, games, size=side, **spec), parallel=Parallel(workers=workers))
+
+
+def learn(
+    game: str,
+    folder: "str | os.PathLike[str]",
+    minutes: float = 10.0,
+    *,
+    size: int | None = None,
+    variant: str | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    rounds: int | None = None,
+    say: Callable[[str], None] = print,
+    **options: Any,
+) -> Path:
+    """Learn a game from nothing by self-play; ``net:FILE`` is the player of the file that is returned.
+
+    The same call goes on where an interrupted one ended. Needs ``pip install 'zugwerk[reproduce]'``.
+
+    Args:
+        game: a packaged game of one file (``connect_four``), or a file of your own.
+        folder: of the net and of the work; it is made.
+        minutes: core minutes, with those of earlier calls for this folder.
+        size: squares along a side; the game's first board if None.
+        variant: the game's first one if None.
+        seed: the same one gives the same net for as many rounds.
+        workers: processes that play games; they change no net.
+        rounds: most rounds, however much time is left.
+        say: is given the lines of progress.
+        options: ``games`` of a round, ``simulations`` of a move, ``margin``: its share of a finished game's value.
+
+    Raises:
+        ZugwerkError: no such game or board, or the folder is of another game or other options.
+    """
+    from pipeline_src.parallel import Parallel
+    from pipeline_src.selfplay.any_game.learn import learn as run
+    from pipeline_src.selfplay.any_game.subject import setting_of
+
+    setting = setting_of(_rules(game), size, variant, seed, **options)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return run(game, Path(folder), minutes, setting, Parallel(workers=workers), say, rounds)
 
 
 def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":

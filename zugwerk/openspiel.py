@@ -17,7 +17,7 @@ from zugwerk.steps import Steps
 _DEFAULTS: dict[str, Any] = {"game": "gomoku", "size": 15, "variant": ""}
 _TYPE = pyspiel.GameType(
     short_name="zugwerk",
-    long_name="Gomoku and the Amazons, by the rules of Zugwerk",
+    long_name="Games by the rules of Zugwerk",
     dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
     chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
     information=pyspiel.GameType.Information.PERFECT_INFORMATION,
@@ -37,7 +37,7 @@ class Game(pyspiel.Game):
     """A game by the rules of `zugwerk.game`; ``variant`` is empty for the standard one.
 
     An action is a step of `zugwerk.steps.Steps`: a player makes two in a row in the Amazons. The observation is float32
-    [3, H, W], of the Amazons [15, H, W], by `Steps.planes`.
+    [planes, H, W] by `Steps.planes`, three planes in Gomoku.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:

@@ -30,8 +30,8 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801  PettingZoo's own name
     """A game of two agents, ``player_0`` and ``player_1``, by the rules of `zugwerk.game`.
 
     An action is a step of `zugwerk.steps.Steps`, of which an agent makes two in a row in the Amazons. Observations:
-    ``observation`` float32 [3, H, W], of the Amazons [15, H, W], by `Steps.planes`; ``action_mask`` int8 [A], all zeros
-    for the agent that is not to move. The reward is 1, 0 or -1 at the end.
+    ``observation`` float32 [planes, H, W] by `Steps.planes`, three planes in Gomoku; ``action_mask`` int8 [A], all
+    zeros for the agent that is not to move. The reward is 1, 0 or -1 at the end.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -1,7 +1,8 @@
 """A game in steps with planes, as the environments of other libraries see it.
 
 In the Amazons a turn has two steps of the same side, the amazon's move (``from * N + to``, with N squares) and the
-arrow (``to``). In other games a step is an action.
+arrow (``to``). In other games a step is an action. A game in one file has as many numbers as its board has cells, and
+one for a pass; or as pairs of cells, where an action names two.
 """
 
 from typing import Any
@@ -11,6 +12,8 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.games.amazons import COLOUR
+from pipeline_src.games.check import MOST_PLIES
+from pipeline_src.games.game import GAMES, load_game
 from pipeline_src.games.rules import copy_state
 from zugwerk import Player, Position, ZugwerkError
 
@@ -26,9 +29,15 @@ class Steps:
         self._first: int | None = None  # First step of a move that has another one
         self._planned = -1, -1  # Steps of the move that `choose` has thought of
         self._two = kernels.max_steps(start.state) != kernels.max_actions(start.state)
-        squares = start.state.board.size
-        self.choices = squares**2 if self._two else kernels.max_actions(start.state)  # Steps are 0 to choices - 1
-        self.longest = 2 * squares if self._two else squares  # No game has more steps, except of Go
+        squares, rules = start.state.board.size, load_game(start.game)
+        self._owners: tuple[int, ...] = getattr(rules, "OWNERS", (0, 1))
+        # Steps are 0 to choices - 1, and no game has more than longest, except of Go.
+        self.choices, self.longest = kernels.max_actions(start.state), squares
+        if self._two:
+            self.choices, self.longest = squares**2, 2 * squares
+        elif start.game not in GAMES:
+            pair = any(kernels.squares(start.state, action)[0] >= 0 for action in start.legal_actions.tolist())
+            self.choices, self.longest = squares**2 if pair else squares + 1, MOST_PLIES * squares
 
     @property
     def side(self) -> int:
@@ -94,8 +103,9 @@ class Steps:
         """Return the nets' planes as a side sees them, row 0 the top of the board.
 
         Returns:
-            float32 [3, H, W]: own stones, stones of the other side, and ones if the side is 0. In the Amazons
-                [15, H, W], see `pipeline_src.systems.amazons_net.encode.encode_planes`.
+            float32 [3, H, W]: own stones, stones of the other side, and ones if the side is 0. A game with more kinds
+                of pieces has a plane for each: own, the other side's, nobody's. In the Amazons [15, H, W], see
+                `pipeline_src.systems.amazons_net.encode.encode_planes`.
         """
         board = self._state.board
         if self._two:
@@ -104,4 +114,5 @@ class Steps:
             moved = self._state.turn[1] if side == self.side else -1
             boards, movers = board[None, ::-1], np.array([COLOUR[side]], np.int8)
             return np.asarray(encode_planes(boards, movers, np.array([moved], np.int16)).features[0], np.float32)
-        return np.stack([board == side + 1, board == 2 - side, np.full(board.shape, side == 0)]).astype(np.float32)
+        kinds = [code for owner in (side, 1 - side, -1) for code, of in enumerate(self._owners, 1) if of == owner]
+        return np.stack([*(board == code for code in kinds), np.full(board.shape, side == 0)]).astype(np.float32)

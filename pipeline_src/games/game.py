@@ -26,7 +26,7 @@ _NO_GAMES = ("check", "game", "grid", "kernels", "learnable", "rules", "stones")
 GAMES = tuple(sorted({found.name for found in pkgutil.iter_modules([str(_HERE)])} - {*_NO_GAMES}))
 """Names of the games: every other file or folder next to this file is one."""
 LEARNABLE = tuple(sorted(found.name for found in pkgutil.iter_modules([str(_HERE / "learnable")])))
-"""Names of the packaged games that are one file each, as a user's own: `load_game` alone knows them."""
+"""Names of the packaged games that are one file each, as a user's own: `load_game` knows them, `get_game` does not."""
 
 
 class Game(Protocol):
