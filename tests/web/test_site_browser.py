@@ -11,6 +11,7 @@ from pipeline_src.web.records import read_games
 from pipeline_src.web.site import joined, write_site
 from pipeline_src.web.trees import tree_of
 from tests.web.conftest import PHONE, fits, moves, play_amazons_by_mouse, set_up, turn
+from tests.web.firefox import Firefox
 from tests.web.test_analyse import VARIED
 
 pytest.importorskip("ziglang")
@@ -189,6 +190,27 @@ def test_one_file_plays_from_disk(browser, site, tmp_path):
 DYING = (
     "globalThis.Worker = class { postMessage() { setTimeout(() => this.onerror(new Event('error'))); } terminate() {} }"
 )
+
+
+def test_firefox_plays_reloads_and_analyses(server, tmp_path):
+    button = "[...document.querySelectorAll('button')].find((one) => one.textContent === 'Play')"
+    moves = "[...document.querySelectorAll('.moves .move')].map((one) => one.textContent).join(' ')"
+    with Firefox(tmp_path) as firefox:
+        for place, cells, move in (
+            ("gomoku&size=9&variant=freestyle&second=level:2", ["e5"], "e5 "),
+            ("amazons&size=6&second=puct", ["b1", "b4", "c4"], "b1-b4/c4 "),
+        ):
+            firefox.open(f"{server}/#/play?game={place}&first=person")
+            firefox.click(button)
+            firefox.look("document.querySelector('.seat.to-move') && true")
+            for cell in cells:
+                firefox.click(f"document.querySelector('[data-cell={cell}]')")
+            played = firefox.look(f"document.querySelectorAll('.moves .move').length === 2 && {moves}")
+            assert played.startswith(move)
+            firefox.ask("browsingContext.reload", context=firefox.window)
+            assert firefox.look(moves) == played
+        firefox.open(f"{server}/#/analyse?game=gomoku&size=9&variant=freestyle&moves=e5,a1,e6,a2&judge=1")
+        firefox.look("document.body.innerText.includes('5 of 5 positions')")
 
 
 @pytest.mark.parametrize(
