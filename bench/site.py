@@ -1,4 +1,4 @@
-"""Speed, size and memory of the exported page in the system's Chromium, beside one native core.
+"""Speed, size and memory of the exported page in the system's Chromium, and those of one native core.
 
 ``python -m bench.site FOLDER`` prints JSON, where ``zugwerk export --web FOLDER`` (or ``make site``) wrote the page.
 Searches of the page and native ones take turns; rates are medians. Sizes are those of all files that a first move asks

@@ -45,7 +45,7 @@ class Firefox:
         return answer["result"]
 
     def open(self, address: str) -> None:
-        """Load a page anew, also where nothing but its fragment is another one."""
+        """Load a page, also where only its fragment is another one."""
         self.ask("browsingContext.navigate", context=self.window, url="about:blank", wait="complete")
         self.ask("browsingContext.navigate", context=self.window, url=address, wait="complete")
 
