@@ -17,6 +17,7 @@ from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_through, on_board, run
 from pipeline_src.games.rules import to_play as to_play_of
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out, endgame_scratch
 from pipeline_src.search.amazons.evaluation import FIRST, SECOND, distances, territory
 from pipeline_src.web.engine import Place
@@ -112,6 +113,7 @@ class Game:
             texts = [self.rules.format_move(action, height, width) for action in actions]
         is_turns, is_gomoku = self.place.game == "amazons", self.place.game == "gomoku"
         line, forbidden = (winning_line(self.state), forbidden_cells(self.state)) if is_gomoku else ([], {})
+        first, second = threats_of(self.state) if is_gomoku and not over else ({}, {})
         return Board(
             game=self.place.game,
             fen=self.rules.to_fen(self.state),
@@ -124,6 +126,7 @@ class Game:
             turns=turn_tree(texts) if is_turns else {},
             line=tuple(self.rules.format_move(cell, height, width) for cell in line),
             forbidden={self.rules.format_move(cell, height, width): why for cell, why in forbidden.items()},
+            threats=(first, second),
         )
 
     def counted(self) -> Counted | None:
@@ -191,6 +194,71 @@ def _fours(board: npt.NDArray[np.int8], cell: Cell, way: Cell) -> list[Cell]:
             if len(row) == 5 and cell in row:
                 found.append(at)
     return found[:1] if len(_row(board, cell, way)) == 4 else found
+
+
+WINS, OPEN_FOUR = 5, 4
+
+
+@njit(cache=True)
+def _ends(
+    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8]
+) -> int:
+    """Number of empty cells in line with a stone where another one wins, and did not without this one."""
+    (height, width), found = board.shape, 0
+    for way in range(4):
+        down, right = (0, 1) if way == 0 else (1, way - 2)
+        for k in range(1 - line, line):
+            r, c = cell // width + k * down, cell % width + k * right
+            if 0 <= r < height and 0 <= c < width and board[r, c] == EMPTY and marks[r * width + c] != WINS:
+                found += line_through(board, r * width + c, colour, line, kind)
+    return found
+
+
+@njit(cache=True)
+def mark_threats(state: GomokuState, marks: npt.NDArray[np.int8]) -> None:
+    """Mark what a stone on each empty cell would do for either side; `forbidden` cells are not Black's.
+
+    Args:
+        state: the board is changed during the call and restored at its end.
+        marks: int8 [2, H * W], by side: `WINS` for a winning line, `OPEN_FOUR` if the next stone wins whatever the
+            other side answers, unless that one wins first, else 0.
+    """
+    board, line = state.board, int(state.turn[gomoku.LINE])
+    width = board.shape[1]
+    for side in range(2):
+        colour, kind, own = side + 1, kind_of_line(state, side + 1), marks[side]
+        for cell in range(board.size):
+            wins = board[cell // width, cell % width] == EMPTY and line_through(board, cell, colour, line, kind)
+            own[cell] = WINS if wins else 0
+        for cell in range(board.size):
+            row, column = cell // width, cell % width
+            if board[row, column] != EMPTY or own[cell]:
+                continue
+            if colour == gomoku.BLACK and state.turn[gomoku.RULE] == gomoku.RENJU and forbidden(board, row, column):
+                continue
+            board[row, column] = colour
+            stands = _ends(board, cell, colour, line, kind, own) > 1
+            if stands and kind == gomoku.ONE_END_OPEN:  # a stone on one end may shut a line through the other
+                for answer in range(board.size):
+                    r, c = answer // width, answer % width
+                    if board[r, c] == EMPTY and own[answer] != WINS and line_through(board, answer, colour, line, kind):
+                        board[r, c] = 3 - colour
+                        stands = stands and _ends(board, cell, colour, line, kind, own) > 0
+                        board[r, c] = EMPTY
+            board[row, column] = EMPTY
+            if stands:
+                own[cell] = OPEN_FOUR
+
+
+def threats_of(state: GomokuState) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what `mark_threats` marks by side and by the cell's text."""
+    marks = np.zeros((2, state.board.size), np.int8)
+    mark_threats(state, marks)
+    shape = state.board.shape
+    first, second = (
+        {gomoku.format_move(c, *shape): int(own[c]) for c in np.flatnonzero(own).tolist()} for own in marks
+    )
+    return first, second
 
 
 def squares_of(state: AmazonsState) -> Territory:

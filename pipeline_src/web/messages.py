@@ -182,6 +182,8 @@ class Board(Message):
     """Gomoku: the stones of the line that has won."""
     forbidden: dict[str, str]
     """Renju: the points that are forbidden to Black, whoever is to move, each with the reason."""
+    threats: tuple[dict[str, Literal[4, 5]], dict[str, Literal[4, 5]]]
+    """Gomoku: by side, the points where its stone makes a winning line (5), or a four that nothing stops (4)."""
 
 
 class Squares(Message):

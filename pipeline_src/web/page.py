@@ -35,11 +35,14 @@ def gomoku(size: int, variant: str) -> Engine:
     from pipeline_src.games.gomoku import LINE_LENGTH, any_line, forbidden, kind_of_line, line_through, nowhere_to_play
     from pipeline_src.search.mcts.puct import fullest, play_out
     from pipeline_src.search.mcts.puct_trees import PuctTrees
+    from pipeline_src.web.game import mark_threats
 
     short = f"{variant}-{size}" if size < LINE_LENGTH else variant  # the page sets the length of a line
     state = get_game("gomoku").initial_state(size, short)
-    engine, board = _rules(state), state.board
+    engine, board, marks = _rules(state), state.board, np.zeros((2, state.board.size), np.int8)
+    engine.arrays["marks"] = marks
     engine.calls.update(
+        mark_threats=Need(mark_threats, (state, marks)),
         any_line=Need(any_line, (state, 0)),
         nowhere_to_play=Need(nowhere_to_play, (state,)),
         kind_of_line=Need(kind_of_line, (state, 0)),

@@ -11,6 +11,6 @@ for (const { place, task } of asked) {
   if (!loaded[name]) { const rules = await Rules.load(where, board, false); loaded[name] = { rules, search: searchOf(rules, table) }; }
   const { rules, search } = loaded[name], shown = rules.show(place, board).board(false), counted = rules.counted();
   const found = await search(task, () => {}, () => false);
-  console.log(JSON.stringify({ ...found, fen: shown.fen, line: shown.line, forbidden: Object.keys(shown.forbidden), counted }));
+  console.log(JSON.stringify({ ...found, fen: shown.fen, line: shown.line, forbidden: Object.keys(shown.forbidden), threats: shown.threats, counted }));
 }
 process.exit(0);

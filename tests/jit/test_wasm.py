@@ -18,7 +18,7 @@ from pipeline_src.players.registry import build_player
 from pipeline_src.search.alphabeta import NODES, search_root
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.web.game import forbidden_cells
+from pipeline_src.web.game import forbidden_cells, threats_of
 from pipeline_src.web.page import TREE
 from pipeline_src.web.site import tables
 
@@ -189,10 +189,11 @@ def test_the_pages_players_choose_the_same_moves(engines):
                         "move": rules.format_move(found.action, *state.board.shape),
                         "fen": fen,
                         "forbidden": [rules.format_move(cell, *state.board.shape) for cell in about],
+                        "threats": list(threats_of(state)) if game == "gomoku" else [{}, {}],
                     }
                 )
     given = json.dumps({"search": told["search"], "boards": told["boards"], "asked": asked})
     command = [NODE, Path(__file__).with_name("players.mjs"), page]
     done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [{key: one[key] for key in ("move", "fen", "forbidden")} for one in answers] == wanted
+    assert [{key: one[key] for key in ("move", "fen", "forbidden", "threats")} for one in answers] == wanted

@@ -7,7 +7,8 @@ import pytest
 
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.gomoku import SIDE
-from pipeline_src.web.game import forbidden_cells, squares_of, winning_line
+from pipeline_src.search.gomoku.lines import SURE, WINS, cell_of, make_lines, may_play
+from pipeline_src.web.game import forbidden_cells, squares_of, threats_of, winning_line
 from pipeline_src.web.session import Opening
 from tests.games import gomoku_reference
 from tests.web.conftest import SIX, act, begin, joined, move, post, until
@@ -170,6 +171,38 @@ def test_forbidden_points_have_the_reason_of_the_slow_rules(seed):
                 seen.add(why)
             assert marked.get(at[0] * 11 + at[1]) == why
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "caro", "renju", "freestyle-4"])
+def test_threats_are_those_of_the_pattern_tables(variant):
+    rng, seen = np.random.default_rng(5), set()
+    for _ in range(40):
+        state = gomoku.initial_state(11, variant)
+        state.board[:] = rng.choice([0, 1, 2], state.board.shape, p=[0.68, 0.16, 0.16])
+        before, lines = state.board.copy(), make_lines(state)
+        marked = threats_of(state)
+        np.testing.assert_array_equal(state.board, before)
+        for action in np.flatnonzero(before == 0).tolist():
+            cell, text = cell_of(action, 11, lines), gomoku.format_move(action, 11, 11)
+            for side in (0, 1):
+                if variant == "renju" and side == 0 and not may_play(lines, 0, cell):
+                    assert text not in marked[0]
+                elif lines.counts[side, WINS] == 0 or lines.classes[side, cell] == WINS:  # else nobody asks for fours
+                    kind = int(lines.classes[side, cell])
+                    assert marked[side].get(text) == {WINS: 5, SURE: 4}.get(kind), (before, text, side)
+                    seen.add(kind)
+    assert {WINS, SURE} <= seen
+
+
+def test_a_board_tells_its_threats_until_the_end(client):
+    place = {"game": "gomoku", "size": 9, "variant": "", "fen": "9/9/9/9/2xxx4/4oo3/9/o8/9 b"}
+
+    def threats(*moves):
+        return post(client, "play/board", place | {"moves": moves})["threats"]
+
+    assert threats() == [{"b5": 4, "f5": 4}, {}]
+    assert threats("f5", "g4") == [{"b5": 5, "g5": 5}, {"d4": 4, "h4": 4}]
+    assert threats("f5", "g4", "b5") == [{}, {}]
 
 
 def test_points_forbidden_to_black_show_for_both_sides(client):

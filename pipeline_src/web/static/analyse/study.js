@@ -2,7 +2,7 @@
 
 import { post } from "../api.js";
 import { count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
-import { GameBoard, SIDES, numbersButton } from "../play/board.js";
+import { GameBoard, SIDES, numbersButton, threatsButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
 import { Candidates } from "./candidates.js";
@@ -30,7 +30,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
-  const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
+  const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
   const judged = replay.analysts.length > 0;
   const judges = judged ? new Judges({ key, analysts: replay.analysts, given, lineOf: () => line, place: placeOf, sideOf: sideToMove, redraw, onplayer: () => { redraw(); candidates.show(candidates.node); } }) : null;
   const candidates = judged ? new Candidates({ place: placeOf, player: () => judges.player, side: sides[0], rate, onplay: play, onpoint: point, onwin: win, ondraw: words,
@@ -45,7 +45,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const chartCard = h("section", { class: "hidden" }, h("h2", { class: "curve" }, `Win rate of ${sides[0]}`), chartBox);
   const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => go(to()) }, text);
   const buttons = [step("|◀", "To the start", () => tree.root), step("◀", "Previous move", () => node.parent), step("▶", "Next move", () => node.children[0]), step("▶|", "To the end", () => line.at(-1))];
-  const squares = new SquaresOfSides(() => node && [board, placeOf(node)]), marks = { amazons: squares.button, gomoku: numbersButton(() => draw()) }[head.game];
+  const squares = new SquaresOfSides(() => node && [board, placeOf(node)]), marks = { amazons: squares.button, gomoku: [numbersButton(() => draw()), threatsButton(() => draw())] }[head.game];
   const pass = h("button", { type: "button", class: "hidden", onclick: () => play("pass") }, "Pass");
   const typed = h("input", { type: "text", class: "typed", maxlength: 16, autocomplete: "off", spellcheck: "false", placeholder: "move", "aria-label": "Move to play", onchange: () => { const text = typed.value.trim(); typed.value = ""; if (text) play(text); } });
   const name = h("input", { type: "text", maxlength: 200, autocomplete: "off", oninput: () => note({ name: name.value }) });

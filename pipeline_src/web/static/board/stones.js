@@ -3,6 +3,7 @@
 import { s } from "../dom.js";
 import { Grid, readRanks, FILES } from "./grid.js";
 
+const MAKES = { 5: "five", 4: "a four that nothing stops" };
 const COLOURS = { x: "black", o: "white", X: "black", O: "white" };
 
 export class StoneBoard {
@@ -24,9 +25,11 @@ export class StoneBoard {
    * @param forbidden {name: why} of cells that the rule forbids to Black; fainter where White may play
    * @param line stones that have won
    * @param numbers {name: number} to write on stones
+   * @param threats by side, {name: 5 or 4} of points where its stone makes five, or a four that nothing stops
    */
-  set({ fen = null, stones = fen === null ? new Map() : readRanks(fen, this.grid.files), legal = [], last = null, forbidden = {}, line = [], numbers = {} }) {
-    const { grid } = this, won = new Set(line);
+  set({ fen = null, stones = fen === null ? new Map() : readRanks(fen, this.grid.files), legal = [], last = null, forbidden = {}, line = [], numbers = {}, threats = [] }) {
+    const { grid } = this, won = new Set(line), marks = new Map();
+    threats.forEach((own, side) => { for (const [name, kind] of Object.entries(own)) if (!(marks.get(name)?.kind >= kind)) marks.set(name, { kind, colour: ["black", "white"][side] }); });
     this.stones = stones instanceof Map ? stones : new Map(Object.entries(stones));
     this.legal = new Set(legal || []);
     this.forbidden = forbidden;
@@ -35,11 +38,12 @@ export class StoneBoard {
     if (grid.cells.has(last)) grid.roving(last);
     for (const name of grid.cells.keys()) {
       const colour = COLOURS[this.stones.get(name)], number = numbers[name];
-      const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden${this.legal.has(name) ? " to Black" : ""}: ${forbidden[name]}`];
+      const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden${this.legal.has(name) ? " to Black" : ""}: ${forbidden[name]}`, marks.has(name) && `${marks.get(name).colour} makes ${MAKES[marks.get(name).kind]}`];
       grid.describe(name, words.filter(Boolean).join(", "));
       this.keep(name, colour, number);
     }
     for (const name of Object.keys(forbidden)) grid.cross(name, this.legal.has(name) ? "forbidden later" : "forbidden");
+    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, text: String(kind), size: 34, r: 26, opacity: 0.75, ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })), "under");
     this.ring("won", line, 33);
     this.last(last, numbers[last] ? 41 : 17);
     grid.legal(legal && this.legal);

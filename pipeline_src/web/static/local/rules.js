@@ -154,7 +154,7 @@ export class Rules {
     const { winner } = this, texts = legal && !winner ? this.legal().map((action) => this.text(action)) : [], turns = {};
     if (this.game === "amazons") for (const text of texts) { const [from, to, arrow] = text.split(/[-/]/); ((turns[from] ??= {})[to] ??= []).push(arrow); }
     return { game: this.game, fen: this.fen, height: this.size, width: this.size, moves: [...this.moves], to_play: this.side, winner,
-      cells: this.game === "gomoku" ? texts : [], turns, line: this.line(), forbidden: Object.fromEntries(this.forbidden().map((name) => [name, why])) };
+      cells: this.game === "gomoku" ? texts : [], turns, line: this.line(), threats: this.threats(winner), forbidden: Object.fromEntries(this.forbidden().map((name) => [name, why])) };
   }
 
   /** The stones of Gomoku's winning lines. */
@@ -170,6 +170,14 @@ export class Rules {
     const { turn, board } = this.state;
     if (this.game !== "gomoku" || turn[RULE] !== RENJU || turn[STANDING] !== 0) return [];
     return [...board.keys()].filter((cell) => board[cell] === 0 && this.kernels.run("forbidden", { row: Math.floor(cell / this.size), column: cell % this.size })).map((cell) => this.name(cell));
+  }
+
+  /** By side of Gomoku, the points where a stone makes a winning line (5), or a four that nothing stops (4). */
+  threats(winner) {
+    if (this.game !== "gomoku" || winner) return [{}, {}];
+    const marks = this.kernels.array("marks");
+    this.kernels.run("mark_threats");
+    return [0, 1].map((side) => Object.fromEntries([...Array(this.cells).keys()].filter((cell) => marks[side * this.cells + cell]).map((cell) => [this.name(cell), marks[side * this.cells + cell]])));
   }
 
   /** The turn of the Amazons to play without a search, as `closing_turn` has it, with bounds of the margin; or null. */

@@ -28,20 +28,23 @@ export function namedStart(game, fen) {
   return /^[\d/]+$/.test(ranks) && side === "b" ? { size: ranks.split("/").length, variant } : null;
 }
 
-const NUMBERS = "zugwerk.numbers";
+const isOn = (key) => localStorage.getItem(key) === "1", NUMBERS = "zugwerk.numbers", THREATS = "zugwerk.threats";
 
-/** A button for the numbers of moves on the stones of Gomoku; `redraw` shows the position again. */
-export function numbersButton(redraw) {
-  const button = h("button", { type: "button", "aria-pressed": String(numbered()), onclick: () => { localStorage.setItem(NUMBERS, numbered() ? 0 : 1); button.setAttribute("aria-pressed", String(numbered())); redraw(); } }, "Numbers");
+function switchButton(key, text, redraw) {
+  const button = h("button", { type: "button", "aria-pressed": String(isOn(key)), onclick: () => { localStorage.setItem(key, isOn(key) ? 0 : 1); button.setAttribute("aria-pressed", String(isOn(key))); redraw(); } }, text);
   return button;
 }
 
-function numbered() { return localStorage.getItem(NUMBERS) === "1"; }
+/** A button for the numbers of moves on the stones of Gomoku; `redraw` shows the position again. */
+export const numbersButton = (redraw) => switchButton(NUMBERS, "Numbers", redraw);
+
+/** A button for the points where either side makes five or a four that nothing stops; boards with `threats` show them. */
+export const threatsButton = (redraw) => switchButton(THREATS, "Threats", redraw);
 
 /** A board with the same verbs for each game: show(position), line(moves), onmove. */
 export class GameBoard {
-  constructor(root, { game, height, width, onmove, onpart, turned }) {
-    Object.assign(this, { game, height, width });
+  constructor(root, { game, height, width, onmove, onpart, turned, threats = false }) {
+    Object.assign(this, { game, height, width, threats });
     const common = { height, width, turned, label: LABELS[game], onmove: (move) => this.moved(move, onmove), ...(game === "go" && { files: GO_FILES }) };
     const onrefused = (name, why) => toast(`${name} is forbidden to Black: ${why}.`, "bad");
     this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, { ...common, onrefused, onaim: (name) => onpart?.(`${name}: touch it again to play there`) });
@@ -60,8 +63,8 @@ export class GameBoard {
     this.letter = "xo"[this.toPlay];
     if (this.game === "amazons") this.board.set({ fen: position.fen, turns: position.turns, last });
     else {
-      const numbers = this.game === "gomoku" && numbered() ? Object.fromEntries((position.moves || []).map((name, k) => [name, k + 1])) : {};
-      this.board.set({ fen: position.fen, legal: position.cells, last, forbidden: position.forbidden, line: position.line, numbers });
+      const numbers = this.game === "gomoku" && isOn(NUMBERS) ? Object.fromEntries((position.moves || []).map((name, k) => [name, k + 1])) : {};
+      this.board.set({ fen: position.fen, legal: position.cells, last, forbidden: position.forbidden, line: position.line, numbers, threats: this.threats && isOn(THREATS) ? position.threats : [] });
     }
     this.board.clearLine();
   }
