@@ -31,7 +31,8 @@ WITHOUT = (
 """Features of Chromium to leave out. The first four start two more processes with each window, half a second of CPU
 time; the others are left out by Playwright too, whose own list this one replaces."""
 SIZE = {"width": 1040, "height": 720}
-MOST_BYTES = 150 << 10
+REPORT_SIZE = {"width": 1200, "height": 1300}  # With all verdicts
+MOST_BYTES = 350 << 10
 THINKS_MS = 3000  # Milliseconds for which the player has thought when the picture is taken
 MOVES = "d1-d8/b6,g10-g3/i5,j4-g4/f4,a7-d7/c8,g4-g7/i7,j7-h9/h1,g1-g2/d5,g3-c3/a5,g2-h3/e6"
 GAME = {
@@ -60,7 +61,7 @@ def main() -> None:
             process.terminate()
             process.wait()
         if options.report.is_file():
-            page = browser.new_page(viewport=SIZE)
+            page = browser.new_page(viewport=REPORT_SIZE)
             page.goto(options.report.resolve().as_uri())
             _take(page, options.out / "report.png")
 

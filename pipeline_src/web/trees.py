@@ -19,6 +19,7 @@ from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import format_variant
 from pipeline_src.games.rules import to_play
+from pipeline_src.players.player import RATES
 from pipeline_src.records.files import kind_of
 from pipeline_src.records.go_games import write_sgf
 from pipeline_src.records.littlegolem.amazons import write_alone
@@ -349,8 +350,13 @@ def judged(one: Judgement) -> str:
     if one.lost:
         words.append(f"the move gave away {100 * one.lost:.1f} %")
     if one.line:
-        words.append(f"best {' '.join(one.line[:LONGEST])} (depth {one.depth}, {one.nodes} nodes)")
+        words.append(f"best {' '.join(one.line[:LONGEST])} (depth {one.depth}, {one.nodes} {_counted(one)})")
     return "; ".join(words)
+
+
+def _counted(one: Judgement) -> str:
+    unit = "simulation" if one.player.partition(":")[0] in RATES else "node"
+    return unit if one.nodes == 1 else f"{unit}s"
 
 
 def _point(cell: int, width: int) -> str:

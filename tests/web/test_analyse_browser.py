@@ -80,9 +80,11 @@ def test_position_set_up_by_clicks_in_turn_is_played_from(open_page):
     page.touch("h8", "h9", "h10")
     page.see("White to move.")
     page.push("Play from here")
-    page.see("Play on from here")
+    page.see("Play on from here", "A position of your own.")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.see("White to move.")
+    page.wait_for_selector(".seat.to-move")
+    page.get_by_text("White You").wait_for()
+    page.see("Your turn.")
     assert page.evaluate("document.activeElement.dataset.cell") == "h8"
 
 
@@ -364,6 +366,39 @@ def test_the_page_asks_for_a_forced_win_and_answers(open_page):
     page.see("Forced win 2 of")
     page.push("Previous")
     page.get_by_role("heading", name="solved").wait_for()
+
+
+@pytest.mark.slow
+def test_the_win_that_is_shown_is_that_of_its_move(open_page):
+    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle&moves=h8,a1,i8,a15,j8,o1&ply=6")
+    rows = page.locator(".candidates li")
+    for move in ("k8", "g8"):
+        rows.filter(has_text=f" {move} wins in 2").get_by_role("button", name="Show the win").click()
+        said = page.locator(".lines p", has_text=re.compile(rf"Black wins by\s+{move}"))
+        said.wait_for()
+        assert len(said.inner_text().split()) == 3 + 3
+    page.push("Think")
+    page.get_by_text("off", exact=True).wait_for()
+    assert page.locator(".board .over .marker-label", has_text="#").count() == 0
+
+
+@pytest.mark.slow
+def test_a_deeper_analysis_stays_in_the_address_and_can_go_on(open_page):
+    page = open_page("#/analyse?game=gomoku&size=9&variant=freestyle&moves=e5,a1&judge=1")
+    page.see("3 of 3 positions, 50 k nodes each")
+    page.get_by_role("button", name="Deeper", exact=True).click()
+    page.see("3 of 3 positions, 200 k nodes each")
+    page.wait_for_url(re.compile("nodes=200000"))
+    page.reload()
+    page.see("3 of 3 positions, 200 k nodes each")
+    page.get_by_role("button", name="Deeper", exact=True).wait_for()
+    page.get_by_label("Player", exact=True).select_option("zero")
+    budgets = page.get_by_label("Budget a position").locator("option").all_inner_texts()
+    assert budgets[0] == "400 simulations"
+    assert "200 k simulations" not in budgets
+    page.get_by_label("Player", exact=True).select_option("another player …")
+    page.get_by_text("zero: ").first.wait_for()
+    assert page.get_by_text("?: ").count() == 0
 
 
 @pytest.mark.slow

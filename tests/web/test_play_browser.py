@@ -494,7 +494,7 @@ def test_threats_of_both_sides_are_marked_and_named(open_page):
     page.push("Threats")
     page.get_by_role("gridcell", name="b5, black makes a four that nothing stops").wait_for()
     page.get_by_role("gridcell", name="h4, white makes a four that nothing stops").wait_for()
-    assert sorted(page.locator(".board .under .marker-label").all_text_contents()) == ["4"] * 4
+    assert sorted(page.locator(".board .threat .marker-label").all_text_contents()) == ["4"] * 4
     page.touch("b5")
     page.get_by_role("gridcell", name="f5, black makes five").wait_for()
     page.push("Threats")

@@ -2,7 +2,7 @@
 
 import { socket } from "../api.js";
 import { h, percent, select, short } from "../dom.js";
-import { proof, proven } from "./values.js";
+import { proof, proven, unitOf } from "./values.js";
 
 const KEPT = "zugwerk.analyse.think", COUNTS = ["1", "2", "3", "5", "8"], STEPPING_MS = 250, PAUSE_MS = 40;
 
@@ -34,6 +34,7 @@ export class Candidates {
     localStorage.setItem(KEPT, `${this.on ? 1 : 0} ${this.count}`);
     this.begin();
     this.draw();
+    if (this.node) this.ondraw();
   }
 
   /** Show what is known of a position; null for one in which the game is over. */
@@ -88,7 +89,7 @@ export class Candidates {
   draw() {
     const thought = this.on && this.node ? this.thoughts.get(this.node) : null, lines = thought?.lines || [];
     const words = { waiting: "waits for a free engine …", loading: "is getting ready …", failed: this.state?.error }[this.state?.state];
-    this.tell(!this.on ? "off" : !this.node ? "the game is over" : words ? (this.state.state === "failed" ? words : `${this.player()} ${words}`) : thought ? `${thought.player}: ${short(thought.nodes)} ${thought.nodes === 1 ? "node" : "nodes"}${this.state?.state === "done" ? ", done" : ""}; win rates of ${this.side}` : "");
+    this.tell(!this.on ? "off" : !this.node ? "the game is over" : words ? (this.state.state === "failed" ? words : `${this.player()} ${words}`) : thought ? `${thought.player}: ${short(thought.nodes)} ${thought.nodes === 1 ? unitOf(thought.player).slice(0, -1) : unitOf(thought.player)}${this.state?.state === "done" ? ", done" : ""}; win rates of ${this.side}` : "");
     while (this.rows.length < lines.length) this.rows.push(this.row());
     while (this.list.childElementCount > lines.length) this.list.lastElementChild.remove();
     while (this.list.childElementCount < lines.length) this.list.append(this.rows[this.list.childElementCount].item);

@@ -13,10 +13,11 @@ export class Judges {
   /**
    * @param key name of the game, to keep what was said; lineOf() positions of the line that is shown
    * @param place(node) a position as the server reads it; sideOf(node) 0 or 1; redraw() there is news; onplayer() another player
+   * @param onsettings() `settings` have changed
    * @param analysts texts of players; given {player, other, nodes} of the page's address
    */
-  constructor({ key, lineOf, place, sideOf, redraw, onplayer, analysts, given = {} }) {
-    Object.assign(this, { key, lineOf, place, sideOf, redraw, onplayer, said: readValues(key), runs: [], asked: false, level: 0 });
+  constructor({ key, lineOf, place, sideOf, redraw, onplayer, onsettings, analysts, given = {} }) {
+    Object.assign(this, { key, lineOf, place, sideOf, redraw, onplayer, onsettings, said: readValues(key), runs: [], asked: false, level: 0 });
     const chooser = (none, chosen, label) => {
       const list = [...none, ...new Set([...analysts, ...(chosen ? [chosen] : [])])], box = select([...list.map((one) => [one, one || "nobody"]), [OTHER, "another player …"]], chosen ?? list[0], (value) => this.chosen(box, value));
       box.setAttribute("aria-label", label);
@@ -30,22 +31,28 @@ export class Judges {
     this.deeper = h("button", { type: "button", class: "hidden", title: "The whole game with four times the budget", onclick: () => { this.level += 1; this.fill(); this.analyse(); } }, "Deeper");
     this.stop = h("button", { type: "button", class: "hidden", onclick: () => this.halt() }, "Stop");
     this.progress = h("div", { class: "stack" });
+    this.last = this.who.value;
     this.given = Number.isSafeInteger(Number(given.nodes)) && Number(given.nodes) > 0 ? Number(given.nodes) : 0;
+    this.counts = this.unit; // of what the address has
     this.level = Math.max(0, this.budgetsOf(this.player).indexOf(this.given));
     this.fill();
   }
 
-  get player() { return this.who.value; }
+  /** The text of the chosen player; while another one is written, of the one before. */
+  get player() { return this.who.value === OTHER ? this.last : this.last = this.who.value; }
   get nodes() { return this.budgetOf(this.player); }
-  /** Budgets to choose from: the usual ones, after that of the address. */
-  budgetsOf(player) { const all = BUDGETS[unitOf(player)]; return this.given && !all.includes(this.given) ? [this.given, ...all] : all; }
-  budgetOf(player) { return this.budgetsOf(player)[this.level]; }
+  /** Budgets to choose from: the usual ones, and that of the address for players that count the same. */
+  budgetsOf(player) {
+    const all = BUDGETS[unitOf(player)];
+    return this.given && this.counts === unitOf(player) && !all.includes(this.given) ? [...all, this.given].sort((a, b) => a - b) : all;
+  }
+  budgetOf(player) { const all = this.budgetsOf(player); return all[Math.min(this.level, all.length - 1)]; }
   get unit() { return unitOf(this.player); }
 
   /** What the page's address has of the analysis, once there is one. */
   get settings() { return this.asked ? { judge: 1, player: this.player, nodes: this.nodes, ...(this.against.value && { other: this.against.value }) } : {}; }
 
-  fill() { put(this.budgets, this.budgetsOf(this.player).map((one, k) => h("option", { value: k, selected: k === this.level }, `${short(one)} ${this.unit}`))); }
+  fill() { this.level = Math.min(this.level, this.budgetsOf(this.player).length - 1); put(this.budgets, this.budgetsOf(this.player).map((one, k) => h("option", { value: k, selected: k === this.level }, `${short(one)} ${this.unit}`))); }
 
   chosen(box, value) {
     this.own.classList.toggle("hidden", value !== OTHER);
@@ -124,6 +131,7 @@ export class Judges {
   async run(runs) {
     this.halt();
     this.runs = runs;
+    this.onsettings();
     for (const run of runs) if (!await this.follow(run)) return false;
     return true;
   }
@@ -134,6 +142,7 @@ export class Judges {
     if (missing < 0) {
       const positions = line.length - first;
       run.state = { state: "done", done: positions, positions };
+      this.busy(false);
       this.soon();
       return true;
     }

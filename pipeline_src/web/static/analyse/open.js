@@ -99,7 +99,7 @@ export function edit(root, begin, views, { game, fen }) {
     game === "amazons" ? choice("To move", ["w", "b"].map((one, k) => [one, SIDES[game][k]]), side, (value) => { side = value; }) : mover,
     h("div", { class: "row" },
       h("button", { type: "button", class: "main", onclick: () => done((replay) => begin(views.replay, replay)) }, "Analyse this position"),
-      h("button", { type: "button", onclick: () => done(({ place: shown }) => { location.hash = pathOf({ ...shown, moves: [] }); }) }, "Play from here"),
+      h("button", { type: "button", onclick: () => done(({ place: shown }) => { location.hash = `${pathOf({ ...shown, moves: [] })}&own=1`; }) }, "Play from here"),
       h("button", { type: "button", class: "danger", onclick: () => { cells.forEach((row) => row.fill("")); draw(); } }, "Clear the board"),
       h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")), problem)));
   draw();

@@ -32,7 +32,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
   const judged = replay.analysts.length > 0;
-  const judges = judged ? new Judges({ key, analysts: replay.analysts, given, lineOf: () => line, place: placeOf, sideOf: sideToMove, redraw, onplayer: () => { redraw(); candidates.show(candidates.node); } }) : null;
+  const judges = judged ? new Judges({ key, analysts: replay.analysts, given, onsettings: () => node && address(tree.address(node), judges.settings), lineOf: () => line, place: placeOf, sideOf: sideToMove, redraw, onplayer: () => { redraw(); candidates.show(candidates.node); } }) : null;
   const candidates = judged ? new Candidates({ place: placeOf, player: () => judges.player, side: sides[0], rate, onplay: play, onpoint: point, onwin: win, ondraw: words,
     onthought: (one, { player, win_rate, value, depth, nodes, line: moves }) => {
       if (win_rate !== null) judges.take(one.fen, { player, win_rate: rate(one, win_rate), value, depth, nodes, budget: nodes, line: moves });
@@ -54,7 +54,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const prune = h("button", { type: "button", class: "danger", onclick: remove }, "Delete from here");
   const back = h("button", { type: "button", disabled: true, onclick: () => { const one = undo(); undo = null; changed(); go(one); } }, "Undo deletion");
   const asFile = h("button", { type: "button", class: "hidden danger", onclick: () => { forget(key); unshown = ""; warn(); tree = new GameTree(replay); node = null; undo = null; changed(false); go(tree.root); } }, "Drop my changes");
-  const warning = h("div", {}), warn = () => put(warning, unshown && notice(`Changes to this game are kept, but not shown here: ${unshown} Reload to see them. What you change now is not kept; export it.`, "bad"));
+  const warning = h("div", {}), warn = () => put(warning, unshown && notice(`Changes to this game are kept, but not shown here: ${unshown} Reload to see them. What you change now is not kept; export it.`, "bad", h("button", { type: "button", onclick: () => window.location.reload() }, "Reload")));
   const elsewhere = (event) => { if (event.key === key && event.newValue) { unshown = "another tab made them."; warn(); } };
   window.addEventListener("storage", elsewhere);
   warn();
@@ -66,7 +66,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     judged && ["Mistakes", worst],
     played && ["Elsewhere", played.element],
     ["Notes", [field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile)]],
-    ["Tools", [h("div", { class: "row" }, playable && h("button", { type: "button", class: "main", onclick: () => { location.hash = pathOf(position()); } }, "Play from here"), playable && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position")),
+    ["Tools", [h("div", { class: "row" }, playable && h("button", { type: "button", class: "main", onclick: () => { location.hash = `${pathOf(position())}&own=1`; } }, "Play from here"), playable && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position")),
       h("div", { class: "row" }, copies(() => ({ moves: node ? tree.moves(node) : [], fen: node?.fen, sgf: async () => (await written("sgf")).text }))),
       h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`))), judged && judges.compare()]],
   ].filter(Boolean).map(([title, content]) => [title, h("div", { class: "stack" }, content)]);
@@ -223,13 +223,21 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${squares > "0" && squares !== "0.0" ? "+" : ""}${squares} squares` : ""}`;
   }
 
-  /** The whole winning line of the side to move, on the board and in words. */
+  /** The winning line that begins with a move of the side to move, on the board and in words: in Gomoku to its end, by the solver after the first answer. */
   async function win(from, moves) {
-    let found = moves;
-    if (head.game === "gomoku") try { found = [moves, (await post("analyse/forced/line", placeOf(from))).moves].sort((a, b) => b.length - a.length)[0]; } catch { /* the player's own */ }
+    let found = moves, whole = head.game !== "gomoku";
+    const [move, expected] = moves, after = (...more) => ({ ...place, moves: [...tree.moves(from), ...more] });
+    if (!whole) {
+      try {
+        const { state, answer } = expected ? { answer: expected } : await post("analyse/forced/answer", after(move));
+        const rest = state !== "won" && answer ? (await post("analyse/forced/line", after(move, answer))).moves : [];
+        whole = state === "won" || rest.length > 0;
+        if (rest.length) found = [move, answer, ...rest];
+      } catch { /* the player's own */ }
+    }
     if (node !== from) return;
     board.line(found, found.length);
-    put(said, h("p", {}, h("strong", {}, `${sides[sideToMove(from)]} wins by `), spaced(found, found.length)));
+    put(said, h("p", {}, h("strong", {}, `${sides[sideToMove(from)]} wins${whole ? " by" : "; the line begins"} `), spaced(found, found.length)));
   }
 
   /** Show a line that the pointer or the keyboard is at, or no longer is. */

@@ -27,10 +27,10 @@ export function proven(value, player) {
   return found ? `${found.sign > 0 ? "wins" : "loses"}${found.moves ? ` in ${found.moves}` : ""}` : "";
 }
 
-/** The same in the space of a stone: "#3", "#-3", as chess programs write it; without a number "#" and "#-". */
+/** The same in the space of a stone: "#3", "#−3", as chess programs write it; without a number "#" and "#−". */
 export function sharp(value, player) {
   const found = proof(value, player);
-  return found ? `#${found.sign < 0 ? "-" : ""}${found.moves ?? ""}` : "";
+  return found ? `#${found.sign < 0 ? "−" : ""}${found.moves ?? ""}` : "";
 }
 
 /** How deep a judgement is, to compare two by the same player. The end of a game, and a proof, are final. */

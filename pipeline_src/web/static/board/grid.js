@@ -196,8 +196,8 @@ export class Grid {
   /** Labels on cells: [{at, text, colour, ground}]; `ground` is the colour of a disc below the text. */
   markers(list, layer = "labels") {
     for (const one of list) {
-      const [cx, cy] = this.at(one.at);
-      const group = s("g", { class: "mark" });
+      const [x, y] = this.at(one.at), cx = x + (one.aside || 0), cy = y - (one.aside || 0); // to the upper right
+      const group = s("g", { class: one.kind || "mark" });
       if (one.ground) { const disc = s("circle", { cx, cy, r: one.r || 40 }); disc.style.fill = one.ground; disc.style.fillOpacity = one.opacity ?? 0.9; group.append(disc); }
       if (one.text) { const text = s("text", { class: "marker-label", x: cx, y: cy + 2, "font-size": one.size || null }, one.text); text.style.fill = one.colour || "var(--board-ink)"; if (one.size) text.style.fontSize = `${one.size}px`; group.append(text); }
       this.layers[layer].append(group);

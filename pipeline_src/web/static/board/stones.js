@@ -43,7 +43,8 @@ export class StoneBoard {
       this.keep(name, colour, number);
     }
     for (const name of Object.keys(forbidden)) grid.cross(name, this.legal.has(name) ? "forbidden later" : "forbidden");
-    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, text: String(kind), size: 34, r: 26, opacity: 0.75, ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })), "under");
+    grid.layers.labels.querySelectorAll(".threat").forEach((one) => one.remove());
+    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, kind: "threat", text: String(kind), aside: 26, size: 32, r: 22, ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })));
     this.ring("won", line, 33);
     this.last(last, numbers[last] ? 41 : 17);
     grid.legal(legal && this.legal);

@@ -126,7 +126,8 @@ export function showGame(root, id) {
     const mine = people === 1 && over && looking === null && game.board.winner !== "draw" && game.seats[game.board.winner === "first" ? 0 : 1] === "person";
     status.classList.toggle("over", over);
     status.classList.toggle("won", mine);
-    status.classList.toggle("gone", over && people === 1 && looking === null && !mine && game.board.winner !== "draw");
+    const beaten = over && people === 1 && looking === null && !mine && game.board.winner !== "draw";
+    status.classList.toggle("gone", beaten);
     const button = (text, what, more = {}) => h("button", { type: "button", onclick: () => act(what), ...more }, text);
     put(buttons,
       button("Undo", "undo", { disabled: !game.can_undo }),
@@ -137,8 +138,8 @@ export function showGame(root, id) {
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
-      over ? h("a", { class: "button double", href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
-      over ? h("a", { class: "button main", href: "#/play" }, "New game") : null);
+      over ? h("a", { class: `button double${beaten ? " main" : ""}`, href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
+      over ? h("a", { class: `button${beaten ? "" : " main"}`, href: "#/play" }, "New game") : null);
     if (people && !switches.firstChild) put(switches, teachSwitch());
     drawMoves();
     drawTools();

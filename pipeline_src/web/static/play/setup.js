@@ -23,7 +23,8 @@ export function showSetup(root, params) {
   if (asked) Object.assign(setup, { game: params.game ?? "amazons", size: params.size, variant: params.variant || "" });
   const moves = params.moves ? params.moves.split(",") : [];
   if (params.first && params.second) seat(setup, [params.first, params.second]);
-  else if (shared) setup.mode = "people";
+  else if (shared) setup.mode = params.own ? "player" : "people";
+  if (params.own) setup.side = (Number(params.fen?.split(" ")[1] === (setup.game === "amazons" ? "b" : "w")) + moves.length) % 2; // who is to move there
   const wrong = h("p", { class: "bad-text", role: "alert" });
   let board = null, all = null, closed = false, seats = null;
 
@@ -80,7 +81,7 @@ export function showSetup(root, params) {
     const modes = [["player", "You and a player"], ["people", "Two people"], ["players", "Two players"]];
     seats = { player: picker("player", "Opponent"), first: picker("first", about.first), second: picker("second", about.second) };
     put(form, h("h1", {}, shared ? "Play on from here" : "New game"),
-      shared ? h("p", { class: "note" }, moves.length ? `A shared position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
+      shared ? h("p", { class: "note" }, moves.length ? `${params.own ? "A" : "A shared"} position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : params.own ? "A position of your own." : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
         choice("Game", [["amazons", "Amazons"], ["gomoku", "Gomoku"]], setup.game, (game) => redo({ game, size: game === "amazons" ? 10 : 15, variant: "" })),
         h("div", { class: "fields" }, field("Board", sizes), field(setup.game === "amazons" ? "Start" : "Rule", variants),
           setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null,
