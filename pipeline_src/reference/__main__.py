@@ -18,7 +18,7 @@ from typing import Any
 
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_table, written_aside
+from pipeline_src.files import read_json, read_table, written_aside
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import at, sentence
@@ -450,6 +450,16 @@ def _peers(folder: Path) -> list[str]:
     return table(head, rows)
 
 
+def _speed(folder: Path) -> list[str]:
+    """Return a sentence about the tree search of Gomoku by the line net, from bench/results.json."""
+    rows = {row["name"]: row for row in read_json(folder / "bench/results.json")}
+    row = rows["gomoku_lines_sims_per_s"]
+    return [
+        f"On 15x15 a core makes {number(round(row['ours'], -3))} {row['unit']} of self-play, {row['ratio']:.0f} times as "
+        f"many as with {row['reference_name']} (`python -m bench.run`)."
+    ]
+
+
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
     "curve": ("score by the share of its clock that the opponent spends", _curve),
@@ -468,6 +478,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "phases": lambda _found, folder, _words: _phases(folder),
     "departures": lambda _found, folder, _words: _departures(folder),
     "peers": lambda _found, folder, _words: _peers(folder),
+    "speed": lambda _found, folder, _words: _speed(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }
