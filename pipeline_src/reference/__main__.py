@@ -455,8 +455,8 @@ def _speed(folder: Path) -> list[str]:
     path = folder / "bench/results.json"
     rows = [one for one in (read_json(path) if path.exists() else []) if one["name"] == "gomoku_lines_sims_per_s"]
     return [
-        f"On 15x15 a core makes {number(round(one['ours'], -3))} {one['unit']} of self-play, {one['ratio']:.0f} times as "
-        f"many as with {one['reference_name']} (`make bench`)."
+        f"On 15x15 a core makes {number(round(one['ours'], -3))} {one['unit']} of self-play, {one['ratio']:.0f} times "
+        f"as many as with {one['reference_name']} (`make bench`)."
         for one in rows
     ]
 
