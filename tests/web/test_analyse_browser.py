@@ -383,7 +383,7 @@ def test_the_win_that_is_shown_is_that_of_its_move(open_page):
 
 
 @pytest.mark.slow
-def test_a_deeper_analysis_stays_in_the_address_and_can_go_on(open_page):
+def test_a_deeper_analysis_stays_in_the_address(open_page):
     page = open_page("#/analyse?game=gomoku&size=9&variant=freestyle&moves=e5,a1&judge=1")
     page.see("3 of 3 positions, 50 k nodes each")
     page.get_by_role("button", name="Deeper", exact=True).click()
