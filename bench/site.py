@@ -13,6 +13,8 @@ import json
 import statistics
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,16 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder's files; yield the address, which ends in a slash."""
+    handler = functools.partial(_Files, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
 def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -50,15 +62,11 @@ def main() -> None:
     options = parser.parse_args()
     if not (options.folder / "index.html").exists():
         raise ZugwerkError(f"{options.folder}: no page; zugwerk export --web {options.folder} writes one")
-    handler = functools.partial(_Files, directory=options.folder)
-    with chromium() as browser, http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with chromium() as browser, served(options.folder) as address:
         if browser is None:
             raise ZugwerkError("no Chromium, or no playwright (pip, extra dev)")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_address[1]}/"
         found = {name: _rates(browser, address, name, options) for name in PLAYERS}
         first = {game: _first_move(browser, address, options.folder, game) for game in MOVES}
-        server.shutdown()
     print(json.dumps({"players": found, "first_move": first}, indent=1))
 
 

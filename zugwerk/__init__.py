@@ -133,7 +133,7 @@ class Position:
         from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
 
         height, width = self.shape
-        if height != width or len(getattr(self._rules, "OWNERS", "12")) != 2:
+        if height != width or len(getattr(self._rules, "OWNERS", (0, 1))) != 2:
             return None
         files = ascii_lowercase.replace("i", "") if self.game == "go" else ascii_lowercase
         if self.game != "amazons":

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.games.amazons import COLOUR
 from pipeline_src.games.check import MOST_PLIES
-from pipeline_src.games.game import GAMES, load_game
+from pipeline_src.games.game import GAMES
 from pipeline_src.games.rules import copy_state
 from zugwerk import Player, Position, ZugwerkError
 
@@ -29,7 +29,7 @@ class Steps:
         self._first: int | None = None  # First step of a move that has another one
         self._planned = -1, -1  # Steps of the move that `choose` has thought of
         self._two = kernels.max_steps(start.state) != kernels.max_actions(start.state)
-        squares, rules = start.state.board.size, load_game(start.game)
+        squares, rules = start.state.board.size, start._rules
         self._owners: tuple[int, ...] = getattr(rules, "OWNERS", (0, 1))
         # Steps are 0 to choices - 1, and no game has more than longest, except of Go.
         self.choices, self.longest = kernels.max_actions(start.state), squares

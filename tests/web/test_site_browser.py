@@ -1,12 +1,10 @@
 """The exported page in a browser: games, analysis, a reload, no connection, one file from disk, and troubles."""
 
-import functools
-import http.server
 import re
-import threading
 
 import pytest
 
+from bench.site import served
 from pipeline_src.web.records import read_games
 from pipeline_src.web.site import joined, write_site
 from pipeline_src.web.trees import tree_of
@@ -19,11 +17,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 BOARDS = {"gomoku": ("15-freestyle", "9-freestyle"), "amazons": ("10-standard", "6-standard")}
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        """Say nothing."""
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of a page with few boards."""
@@ -33,11 +26,8 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(site):
     """The address of a plain server of files, not at its root: it takes the place of Zugwerk's own."""
-    handler = functools.partial(Quiet, directory=site.parent)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as one:
-        threading.Thread(target=one.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{one.server_address[1]}/page"
-        one.shutdown()
+    with served(site.parent) as address:
+        yield f"{address}page"
 
 
 def test_a_game_of_gomoku_survives_reload_and_analysis(open_page):

@@ -39,7 +39,7 @@ export class Judges {
   }
 
   /** The text of the chosen player; while another one is written, of the one before. */
-  get player() { return this.who.value === OTHER ? this.last : this.last = this.who.value; }
+  get player() { return this.who.value === OTHER ? this.last : this.who.value; }
   get nodes() { return this.budgetOf(this.player); }
   /** Budgets to choose from: the usual ones, and that of the address for players that count the same. */
   budgetsOf(player) {
@@ -57,6 +57,7 @@ export class Judges {
   chosen(box, value) {
     this.own.classList.toggle("hidden", value !== OTHER);
     if (value === OTHER) { this.box = box; this.own.focus(); return; }
+    if (box === this.who) this.last = value;
     this.fill();
     if (box === this.who) this.onplayer();
   }

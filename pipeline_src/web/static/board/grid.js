@@ -193,7 +193,7 @@ export class Grid {
     }
   }
 
-  /** Labels on cells: [{at, text, colour, ground}]; `ground` is the colour of a disc below the text. */
+  /** Labels on cells: [{at, text, colour, ground, aside, kind}]; `ground` is the colour of a disc below the text, `aside` how far off the middle. */
   markers(list, layer = "labels") {
     for (const one of list) {
       const [x, y] = this.at(one.at), cx = x + (one.aside || 0), cy = y - (one.aside || 0); // to the upper right
