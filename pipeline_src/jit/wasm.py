@@ -39,7 +39,7 @@ FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-global
 STACK = 1 << 18  # Bytes; it lies below the arrays, so that an overflow traps
 BLOCK = 1024  # Bytes; blocks of zeros are not shipped
 LARGE = 1 << 13  # Least bytes of an array that is a file of its own, which several boards may share
-MATHS = {"expf", "tanhf", "logf", "exp", "tanh", "log", "pow", "powf", "sin", "cos", "fmod"}
+MATHS = {"tanhf", "logf", "exp", "tanh", "log", "pow", "powf", "sin", "cos", "fmod"}
 """Functions that a module may ask of its host, all of JavaScript's ``Math`` or of its operators."""
 
 
@@ -329,26 +329,65 @@ define void @NRT_MemInfo_call_dtor(ptr %old) {{
 }}
 """
 """numba's memory of arrays that kernels make: of few fixed sizes, so that what is let go of serves again."""
-_SIXTEEN = "<16 x float>"
+_SERIES = "".join(
+    f"%q{k} = fmul double %p{k + 1}, %r\n  %p{k} = fadd double %q{k}, {1 / math.factorial(k)!r}\n  "
+    for k in range(8, -1, -1)
+)
+_EXPONENTIAL = f"""
+declare double @llvm.minimum.f64(double, double)
+declare double @llvm.maximum.f64(double, double)
+declare double @llvm.rint.f64(double)
+declare i64 @llvm.fptosi.sat.i64.f64(double)
+define internal float @exponential(float %number) alwaysinline {{
+  %exact = fpext float %number to double
+  %low = call double @llvm.maximum.f64(double %exact, double -1.1e2)
+  %x = call double @llvm.minimum.f64(double %low, double 9.0e1)
+  %twos = fmul double %x, {1 / math.log(2)!r}
+  %power = call double @llvm.rint.f64(double %twos)
+  %whole = fmul double %power, {math.log(2)!r}
+  %r = fsub double %x, %whole
+  %p9 = fadd double {1 / math.factorial(9)!r}, 0.0
+  {_SERIES}
+  %n = call i64 @llvm.fptosi.sat.i64.f64(double %power)
+  %biased = add i64 %n, 1023
+  %bits = shl i64 %biased, 52
+  %two = bitcast i64 %bits to double
+  %e = fmul double %p0, %two
+  %found = fptrunc double %e to float
+  ret float %found
+}}
+"""
+"""exp(x) as 2^n exp(r), with Taylor's series in double precision so that it is rounded once. A softmax asks for many,
+and calls of the browser's function took a tenth of a search."""
 
 
-def _fused() -> str:
-    """A function of sixteen lanes in four relaxed instructions."""
-    madd = "@llvm.wasm.relaxed.madd.v4f32"
-
-    def mask(*at: int) -> str:
-        return f"<{len(at)} x i32> <{', '.join(f'i32 {i}' for i in at)}>"
-
-    lines = [f"define internal {_SIXTEEN} @fused16({_SIXTEEN} %x, {_SIXTEEN} %y, {_SIXTEEN} %z) alwaysinline {{"]
+def _in_fours(name: str, kinds: tuple[str, ...], line: str) -> str:
+    """A function of vectors of sixteen as four ``line``s, which make ``%r`` of ``%a``, ``%b`` and so on."""
+    given = dict(zip("abc", kinds, strict=False))
+    arguments = ", ".join(f"<16 x {kind}> %{one}" for one, kind in given.items())
+    lines = [f"define internal <16 x float> @{name}({arguments}) alwaysinline {{"]
     for k in range(4):
-        at = mask(*range(4 * k, 4 * k + 4))
-        lines += [f"%{v}{k} = shufflevector {_SIXTEEN} %{v}, {_SIXTEEN} poison, {at}" for v in "xyz"]
-        lines.append(f"%r{k} = call <4 x float> {madd}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})")
-    for name, one, two, size in (("a", "r0", "r1", 4), ("b", "r2", "r3", 4), ("c", "a", "b", 8)):
-        vector = f"<{size} x float>"
-        lines.append(f"%{name} = shufflevector {vector} %{one}, {vector} %{two}, {mask(*range(2 * size))}")
-    four = ", ".join(["<4 x float>"] * 3)
-    return "\n".join([*lines, f"ret {_SIXTEEN} %c", "}", f"declare <4 x float> {madd}({four})"])
+        at = ", ".join(f"i32 {4 * k + i}" for i in range(4))
+        for one, kind in given.items():
+            lines.append(f"%{one}{k} = shufflevector <16 x {kind}> %{one}, <16 x {kind}> poison, <4 x i32> <{at}>")
+        lines.append(re.sub("(%[abcr])", rf"\g<1>{k}", line))
+    for made, one, two, size in (("low", "r0", "r1", 8), ("high", "r2", "r3", 8), ("all", "low", "high", 16)):
+        half, at = f"<{size // 2} x float>", ", ".join(f"i32 {i}" for i in range(size))
+        lines.append(f"%{made} = shufflevector {half} %{one}, {half} %{two}, <{size} x i32> <{at}>")
+    return "\n".join([*lines, "ret <16 x float> %all", "}", ""])
+
+
+_MADD = "@llvm.wasm.relaxed.madd.v4f32"
+_FLOATS = _in_fours("floats", ("i16",), "%r = sitofp <4 x i16> %a to <4 x float>")
+_FUSED = f"declare <4 x float> {_MADD}(<4 x float>, <4 x float>, <4 x float>)\n" + _in_fours(
+    "fused", ("float",) * 3, f"%r = call <4 x float> {_MADD}(<4 x float> %a, <4 x float> %b, <4 x float> %c)"
+)
+"""LLVM would take sixteen lanes one by one for these."""
+
+
+def _replaced(text: str, name: str, ours: str) -> str:
+    """A module's text with our function in place of one that it declares."""
+    return re.sub(rf"^declare .*{re.escape(name)}\(.*$", "", text, flags=re.MULTILINE).replace(f"{name}(", f"{ours}(")
 
 
 def _object(module: Any, entries: set[str], relaxed: bool) -> bytes:
@@ -359,8 +398,10 @@ def _object(module: Any, entries: set[str], relaxed: bool) -> bytes:
         r"^declare double @sqrt\(double\).*$", "declare double @llvm.sqrt.f64(double)", text, flags=re.MULTILINE
     )
     text = re.sub(r"(call .*)@sqrt\(", r"\1@llvm.sqrt.f64(", text)
-    if relaxed and (fused := "@llvm.fmuladd.v16f32") in text:
-        text = re.sub(rf"^declare .*{fused}.*$", "", text, flags=re.MULTILINE).replace(fused, "@fused16") + _fused()
+    text = re.sub(r"sitofp <16 x i16> (\S+) to <16 x float>", r"call <16 x float> @floats(<16 x i16> \1)", text)
+    text = _replaced(text, "@llvm.exp.f32", "@exponential") + _FLOATS + _EXPONENTIAL
+    if relaxed:
+        text = _replaced(text, "@llvm.fmuladd.v16f32", "@fused") + _FUSED
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(

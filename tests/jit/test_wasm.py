@@ -99,6 +99,18 @@ def test_rules_are_the_same(engines, name, game, near):
         assert back["arrays"] == contents("state", before)
 
 
+def test_exponentials_are_rounded_once(engines):
+    subprocess.run([sys.executable, "-m", "tests.jit.exps", engines], check=True)
+    odd = [0.0, -0.0, -87.5, -103.0, -104.0, -1e30, -np.inf, 88.7, 88.8, 1e30, np.inf, np.nan]
+    numbers = np.concatenate([odd, np.random.default_rng(0).uniform(-104, 89, 4096 - len(odd))]).astype(np.float32)
+    written = [str(number).replace("inf", "Infinity").replace("nan", "NaN") for number in numbers]
+    steps = [{"set": {"numbers": written}, "run": [["exps", {}]], "get": ["found"]}]
+    found = list(map(float, node(engines, "exps", steps)[0]["arrays"]["found"]))
+    with np.errstate(over="ignore", under="ignore"):
+        wanted = np.exp(numbers.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(np.float32(found), wanted)
+
+
 def test_the_same_trees_grow(engines):
     state = get_game("gomoku").initial_state(15, "renju")
     puct = build_player("gomoku", "zero:movetime=1").player_for(state).puct
