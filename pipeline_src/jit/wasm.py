@@ -382,7 +382,16 @@ _FLOATS = _in_fours("floats", ("i16",), "%r = sitofp <4 x i16> %a to <4 x float>
 _FUSED = f"declare <4 x float> {_MADD}(<4 x float>, <4 x float>, <4 x float>)\n" + _in_fours(
     "fused", ("float",) * 3, f"%r = call <4 x float> {_MADD}(<4 x float> %a, <4 x float> %b, <4 x float> %c)"
 )
-"""LLVM would take sixteen lanes one by one for these."""
+_MASK = f"""
+define internal <64 x i1> @mask(i64 %bits) alwaysinline {{
+  %bytes = bitcast i64 %bits to <8 x i8>
+  %all = shufflevector <8 x i8> %bytes, <8 x i8> poison, <64 x i32> <{", ".join(f"i32 {i // 8}" for i in range(64))}>
+  %own = and <64 x i8> %all, <{", ".join(f"i8 {1 << i % 8}" for i in range(64))}>
+  %set = icmp ne <64 x i8> %own, zeroinitializer
+  ret <64 x i1> %set
+}}
+"""
+"""LLVM would take lanes one by one for these."""
 
 
 def _replaced(text: str, name: str, ours: str) -> str:
@@ -399,7 +408,8 @@ def _object(module: Any, entries: set[str], relaxed: bool) -> bytes:
     )
     text = re.sub(r"(call .*)@sqrt\(", r"\1@llvm.sqrt.f64(", text)
     text = re.sub(r"sitofp <16 x i16> (\S+) to <16 x float>", r"call <16 x float> @floats(<16 x i16> \1)", text)
-    text = _replaced(text, "@llvm.exp.f32", "@exponential") + _FLOATS + _EXPONENTIAL
+    text = re.sub(r"bitcast i64 (\S+) to <64 x i1>", r"call <64 x i1> @mask(i64 \1)", text)
+    text = _replaced(text, "@llvm.exp.f32", "@exponential") + _FLOATS + _MASK + _EXPONENTIAL
     if relaxed:
         text = _replaced(text, "@llvm.fmuladd.v16f32", "@fused") + _FUSED
     llvm.initialize_all_targets()
