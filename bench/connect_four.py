@@ -10,7 +10,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -191,9 +191,9 @@ def judge(solver: Solver, opening: Iterable[int], actions: Iterable[int]) -> tup
     return kept, moves, decided
 
 
-def random_opening(rng: np.random.Generator, plies: int) -> list[int]:
-    """Return a random line that ends in an unfinished game."""
-    game = load_game("connect_four")
+def random_opening(rng: np.random.Generator, plies: int, name: str = "connect_four") -> list[int]:
+    """Return a random line of a game that ends in an unfinished position."""
+    game = load_game(name)
     while True:
         state, line = game.initial_state(), list[int]()
         while len(line) < plies and (legal := game.legal_actions(state).tolist()):
@@ -219,21 +219,20 @@ def play(choose: Callable[[list[Any]], list[int]], openings: Sequence[Sequence[i
     return games
 
 
-def against(player: Any, peer: Any, simulations: int, opening: Sequence[int], side: int) -> float:
-    """Return the points of a player that has one side, 0 or 1, against a `bench.peers.PeerSearch` after an opening."""
+def against(name: str, player: Any, other: Callable[[Any], int], opening: Sequence[int], side: int) -> float:
+    """Return the points of a player that has one side, 0 or 1, of a game against what chooses for the other one."""
     from pipeline_src.players.player import Position
 
-    game = load_game("connect_four")
+    game = load_game(name)
     start, line, rng = game.initial_state(), list(opening), np.random.default_rng(0)
     state = reduce(game.play, opening, start)
-    peer.new_game()
     while (winner := game.winner(state)) is None:
         if game.to_play(state) == side:
-            (action,) = player.choose([Position(state, rng, start, tuple(line))])
+            action = int(player.choose([Position(state, rng, start, tuple(line))])[0])
         else:
-            action = peer.choose(state, simulations)
-        state = game.play(state, int(action))
-        line.append(int(action))
+            action = other(state)
+        state = game.play(state, action)
+        line.append(action)
     return 0.5 if winner == "draw" else float((winner == "first") == (side == 0))
 
 
@@ -255,9 +254,12 @@ def main() -> None:
     player, said = make_player("connect_four", asked.player), {"player": asked.player, "games": asked.games}
     try:
         if asked.peer is not None:
-            peer = PeerSearch(read_net(asked.peer))
-            pairs = [tuple(against(player, peer, asked.simulations, o, side) for side in (0, 1)) for o in openings[::2]]
-            score = pair_score([(first, second) for first, second in pairs])
+            net, pairs = read_net(asked.peer), list[tuple[float, float]]()
+            for opening in openings[::2]:
+                searches = [partial(PeerSearch(net).choose, simulations=asked.simulations) for _ in range(2)]
+                one, two = (against("connect_four", player, searches[side], opening, side) for side in (0, 1))
+                pairs.append((one, two))
+            score = pair_score(pairs)
             print(json.dumps(said | {"peer": asked.peer.stem, **score.as_metrics(), "pairs": pairs}))
             return
         games = play(player.choose, openings, asked.seed)

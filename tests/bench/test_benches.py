@@ -12,6 +12,7 @@ from bench import run
 from bench.connect_four import Solver, against, judge, random_opening, share
 from bench.hostile import READERS, Attack, attack, tars
 from bench.measure import changes, committed, notable
+from bench.othello import CORNER, AlphaBeta, evaluate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import load_game
@@ -192,22 +193,38 @@ def test_share_has_an_interval_over_games():
     assert found.low < 0.9 < found.high <= 1
 
 
-class Column:
-    """A player, or another repository's, that fills one column."""
+class FirstColumn:
+    """A player that fills one column."""
 
-    def __init__(self, column):
-        self.column = column
-
-    def choose(self, asked, *simulations):
-        return self.column if simulations else [self.column]
-
-    def new_game(self):
-        pass
+    def choose(self, asked):
+        return [0]
 
 
 @pytest.mark.parametrize(("opening", "side", "points"), [([], 0, 1), ([], 1, 0), ([6], 0, 0), ([6], 1, 1)])
 def test_points_are_those_of_the_player_on_its_side(opening, side, points):
-    assert against(Column(0), Column(1), 1, opening, side) == points
+    assert against("connect_four", FirstColumn(), lambda _: 1, opening, side) == points
+
+
+def test_alpha_beta_of_othello_is_negamax():
+    def negamax(state, depth):
+        if depth == 0 or game.winner(state) is not None:
+            return evaluate(state)
+        return max(-negamax(game.play(state, int(action)), depth - 1) for action in game.legal_actions(state))
+
+    game = load_game("othello")
+    for plies in (0, 20, 52, 56):  # in the last ones games end
+        state = game.initial_state()
+        for action in random_opening(np.random.default_rng(plies), plies, "othello"):
+            state = game.play(state, action)
+        values = {int(one): -negamax(game.play(state, int(one)), 2) for one in game.legal_actions(state)}
+        assert values[AlphaBeta(3, 0).choose(state)] == max(values.values())
+
+
+def test_corners_and_moves_count_in_othello():
+    state = load_game("othello").initial_state()
+    assert evaluate(state) == 0  # four moves each
+    state.board[0, 0] = 1
+    assert evaluate(state) == CORNER
 
 
 # OpenSpiel's search of the Amazons as an engine.

@@ -1,0 +1,103 @@
+"""Matches of a player of Othello against alpha-beta of six plies.
+
+``python -m bench.othello PLAYER --games 100`` plays pairs with the sides swapped, each after six random plies. The
+opponent, written for this, counts corners (25) and moves (1 for each that it has more) and at the end discs (1,000 for
+a win); it searches all moves, the corners first.
+"""
+
+import argparse
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from bench.connect_four import against, random_opening
+from pipeline_src.errors import run_main
+from pipeline_src.games import kernels
+from pipeline_src.games.game import load_game
+from pipeline_src.games.learnable.othello import OVER, SIDE, STANDING, OthelloState, _turned, margin
+from pipeline_src.jit import njit
+
+CORNER, WIN = 25.0, 1000.0
+PLIES = 6  # Random plies before a game
+
+
+@njit
+def evaluate(state: OthelloState) -> float:
+    """Return the worth of a position to the side to move."""
+    if state.turn[STANDING] == OVER:
+        return WIN * float(np.sign(margin(state)))
+    side, found, width = int(state.turn[SIDE]), 0.0, state.board.shape[1]
+    for cell in range(state.board.size):
+        row, column = cell // width, cell % width
+        if row in (0, state.board.shape[0] - 1) and column in (0, width - 1) and state.board[row, column]:
+            found += CORNER if state.board[row, column] == side + 1 else -CORNER
+        found += 1.0 if _turned(state.board, side, row, column) else 0.0
+        found -= 1.0 if _turned(state.board, 1 - side, row, column) else 0.0
+    return found
+
+
+class AlphaBeta:
+    """Searches to a fixed depth; of equal moves the first in an order that is drawn."""
+
+    def __init__(self, depth: int, seed: int) -> None:
+        """Draw that order by a seed."""
+        self.depth, self.rng, self.nodes = depth, np.random.default_rng(seed), 0
+
+    def choose(self, state: Any) -> int:
+        """Return an action of an unfinished position."""
+        best, chosen, game = -math.inf, -1, load_game("othello")
+        for action in self._ordered(state):
+            value = -self._search(game.play(state, action), self.depth - 1, -math.inf, -best)
+            if value > best:
+                best, chosen = value, action
+        return chosen
+
+    def _ordered(self, state: Any) -> list[int]:
+        actions = np.empty(int(kernels.max_actions(state)), np.int32)
+        legal = self.rng.permutation(actions[: kernels.write_actions(state, actions)])
+        last = state.board.shape[0] - 1
+        corners = {row * (last + 1) + column for row in (0, last) for column in (0, last)}
+        return sorted(map(int, legal), key=lambda action: action not in corners)
+
+    def _search(self, state: Any, depth: int, alpha: float, beta: float) -> float:
+        self.nodes += 1
+        if depth == 0 or state.turn[STANDING] == OVER:
+            return float(evaluate(state))
+        best = -math.inf
+        for action in self._ordered(state):
+            kernels.play(state, action)
+            best = max(best, -self._search(state, depth - 1, -beta, -max(alpha, best)))
+            kernels.take_back(state, action)
+            if best >= beta:
+                break
+        return best
+
+
+def main() -> None:
+    """Play and print one line of JSON."""
+    from pipeline_src.arena.score import pair_score
+    from pipeline_src.players.registry import make_player
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("player", help="a player of othello, e.g. mcts:nodes=1000 or net:othello/net")
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--depth", type=int, default=6)
+    asked = parser.parse_args()
+    player, pairs = make_player("othello", asked.player), list[tuple[float, float]]()
+    other = AlphaBeta(asked.depth, asked.seed)
+    try:
+        for number in range(asked.games // 2):
+            opening = random_opening(np.random.default_rng((asked.seed, number)), PLIES, "othello")
+            first, second = (against("othello", player, other.choose, opening, side) for side in (0, 1))
+            pairs.append((first, second))
+    finally:
+        player.close()
+    score = pair_score(pairs).as_metrics()
+    print(json.dumps({"player": asked.player, "depth": asked.depth, **score, "positions": other.nodes, "pairs": pairs}))
+
+
+if __name__ == "__main__":
+    run_main(main)
