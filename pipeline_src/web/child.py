@@ -21,7 +21,6 @@ from pipeline_src.arena.runner import stamps_of
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.games.gomoku import PLY
 from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import RATES, Bounds, Player, PlayerText, Position, by_results
 from pipeline_src.players.registry import build_player
@@ -44,7 +43,7 @@ TREES = frozenset({*RATES, "uct"})  # Players whose depth is the length of the l
 DECIDED = 5_000.0  # Least absolute value of a proven win or loss
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 OPENING_S = 2.0  # Seconds of a player for its stones or its choice in the opening of a game
-PROOF = Limit(nodes=50_000)  # Limit of a proof; those of the packaged forced wins take less
+PROOF = 50_000  # Most positions of a proof; those of the packaged forced wins take less
 LEAST, LISTED = 0.0005, 8  # Least share of a cell that is shown, and number of listed moves of a net
 SHARES = ("start_policy", "start_visits", "arrow_policy", "arrow_visits")
 NO_TURN: dict[str, Any] = {"arrow_after": "", **{name: {} for name in SHARES}}
@@ -330,27 +329,19 @@ def opened(place: dict[str, Any], stones: int, may_place: bool) -> Iterator[Any]
 def solved(place: dict[str, Any]) -> Iterator[Any]:
     """Yield the line of a forced win of the side to move (`ForcedLine`)."""
     state = _puzzle(place)
-    yield ForcedLine(moves=_texts(state, Solver().solve(state, PROOF).line)).model_dump()
+    yield ForcedLine(moves=_texts(state, Solver().solve(state, Limit(nodes=PROOF)).line)).model_dump()
 
 
 def answered(place: dict[str, Any]) -> Iterator[Any]:
     """Yield the best answer to the last move of a place (`ForcedAnswer`): one that spoils the win, or the longest."""
-    state, solver = _puzzle(place), Solver()
+    state = _puzzle(place)
     if gomoku.winner(state) is not None:
         yield ForcedAnswer(state="won" if gomoku.winner(state) != "draw" else "spoilt").model_dump()
         return
-    best: tuple[int, ...] = ()
-    actions, width, last = gomoku.legal_actions(state), state.board.shape[1], int(state.moves[state.turn[PLY] - 1])
-    away = np.maximum(abs(actions // width - last // width), abs(actions % width - last % width))
-    for answer in actions[np.argsort(away, kind="stable")].tolist():  # most refutations are near the last stone
-        after = gomoku.play(state, answer)
-        found = None if gomoku.winner(after) is not None else solver.solve(after, PROOF)
-        if found is None or not found.win:
-            yield ForcedAnswer(state="spoilt", answer=_texts(state, (answer,))[0]).model_dump()
-            return
-        if len(found.line) >= len(best):
-            best = (answer, *found.line)
-    yield ForcedAnswer(state="holds", answer=_texts(state, best[:1])[0], plies=len(best) - 1).model_dump()
+    action, plies = Solver().answer(state, PROOF)
+    yield ForcedAnswer(
+        state="holds" if plies else "spoilt", answer=_texts(state, (action,))[0], plies=plies
+    ).model_dump()
 
 
 def _puzzle(place: dict[str, Any]) -> Any:

@@ -25,14 +25,17 @@ from pipeline_src.search.limits import Limit
 
 TREE = 1 << 14  # Nodes of a tree in a page
 TABLE_MB = 8
+PROOFS = 1 << 16  # Entries of a table of proofs
 
 
 def gomoku(size: int, variant: str) -> Engine:
-    """The rules, and two trees of the player ``zero``: with its searches by fours, and with the net alone.
+    """The rules, two trees of the player ``zero``, with its searches by fours and with the net alone, and a solver.
 
     On boards without a packaged net the rules alone.
     """
     from pipeline_src.games.gomoku import LINE_LENGTH, any_line, forbidden, kind_of_line, line_through, nowhere_to_play
+    from pipeline_src.search.gomoku.lines import make_lines
+    from pipeline_src.search.gomoku.solver import find, hold_out, make_memory
     from pipeline_src.search.mcts.puct import fullest, play_out
     from pipeline_src.search.mcts.puct_trees import PuctTrees
     from pipeline_src.web.game import mark_threats
@@ -61,7 +64,12 @@ def gomoku(size: int, variant: str) -> Engine:
     engine.calls["play_out"] = Need(play_out, proving)
     engine.calls["play_out_alone"] = Need(play_out, (proving[0].net, *proving[1:]))
     engine.calls["fullest"] = Need(fullest, (trees.forest, 0, 0))
-    return Engine(engine.calls, engine.arrays | {"root": trees.roots, "forest": trees.forest, "targets": targets})
+    lines = make_lines(state)
+    solver = make_memory(lines.cells.size, PROOFS, *np.zeros((2, 1), np.uint8))
+    engine.calls["find"] = Need(find, (state, lines, solver, 0))
+    engine.calls["hold_out"] = Need(hold_out, (state, lines, solver, 0))
+    arrays = {"root": trees.roots, "forest": trees.forest, "targets": targets, "solution": solver.line}
+    return Engine(engine.calls, engine.arrays | arrays)
 
 
 def amazons(size: int, variant: str) -> Engine:

@@ -57,6 +57,7 @@ def tables(boards: Mapping[str, Sequence[str]] = BOARDS) -> dict[str, Any]:
     from pipeline_src.games.gomoku import WHAT
     from pipeline_src.records.psq import _RULE, _RULE_NUMBERS, _RULE_WORDS
     from pipeline_src.records.sgf_games import LETTERS, NUMBERS
+    from pipeline_src.web.analyse import forced_wins
 
     rules = {"rule": _RULE.pattern, "words": _RULE_WORDS, "numbers_of_rules": _RULE_NUMBERS}
     hints = {game: f"{next(iter(players))}:movetime=1000" for game, players in PLAYERS.items()}
@@ -68,6 +69,11 @@ def tables(boards: Mapping[str, Sequence[str]] = BOARDS) -> dict[str, Any]:
         "analysts": {game: [next(iter(players))] for game, players in PLAYERS.items()},
         "hints": hints,
         "forbidden": WHAT,
+        "forced": [
+            one.model_dump(mode="json")
+            for one in forced_wins().wins
+            if f"{one.place.size}-{one.place.variant}" in boards.get("gomoku", ())
+        ],
         "records": {"numbers": NUMBERS, "letters": LETTERS} | rules,
         "search": _search(),
     }
@@ -126,6 +132,7 @@ def _search() -> dict[str, Any]:
         "proving": proving.options._asdict(),
         "fours": int(proving.evaluate_batch.limits[0]),
         "least_share": LEAST_SHARE,
+        "proof": child.PROOF,
     }
     amazons = get_game("amazons").initial_state()
     steps: Any = build_player("amazons", "puct:movetime=1")

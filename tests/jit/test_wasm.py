@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ from pipeline_src.games.rules import copy_state
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.alphabeta import NODES, search_root
+from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct_trees import PuctTrees
+from pipeline_src.web.analyse import forced_wins
+from pipeline_src.web.child import PROOF
 from pipeline_src.web.game import forbidden_cells, threats_of
-from pipeline_src.web.page import TREE
+from pipeline_src.web.page import PROOFS, TREE
 from pipeline_src.web.site import tables
 
 pytest.importorskip("ziglang")
@@ -32,7 +36,7 @@ STATIC = Path(kernels.__file__).parents[1] / "web" / "static"
 def engines(tmp_path_factory):
     """A folder with both engines."""
     folder = tmp_path_factory.mktemp("engines")
-    for engine in (("gomoku", "15-renju"), ("amazons", "10-standard")):
+    for engine in (("gomoku", "15-renju", "15-freestyle"), ("amazons", "10-standard")):
         subprocess.run([sys.executable, "-m", "pipeline_src.web.page", folder, *engine], check=True)
     shutil.copy(STATIC / "kernels.js", folder / "kernels.mjs")  # node takes a module by its suffix
     return folder
@@ -42,6 +46,24 @@ def node(folder, name, steps):
     command = [NODE, Path(__file__).with_name("run.mjs"), folder / "kernels.mjs", folder / name]
     done = subprocess.run(command, input=json.dumps(steps), stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def ask(engines):
+    """Asks the page's searches: {place, task} each."""
+    page = engines / "page"
+    shutil.copytree(STATIC, page)
+    shutil.copytree(engines, page / "engine", ignore=lambda _, names: [one for one in names if not one.endswith(".gz")])
+    (page / "package.json").write_text('{"type": "module"}')
+    told = tables({"gomoku": ("15-renju", "15-freestyle"), "amazons": ("10-standard",)})
+
+    def answers(asked):
+        given = json.dumps({"search": told["search"], "boards": told["boards"], "asked": asked})
+        command = [NODE, Path(__file__).with_name("players.mjs"), page]
+        done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return answers
 
 
 def contents(name, state):
@@ -160,12 +182,7 @@ def test_the_same_values_moves_and_numbers_of_nodes(engines):
         assert answer["arrays"]["space.counts"][NODES] == looked
 
 
-def test_the_pages_players_choose_the_same_moves(engines):
-    page = engines / "page"
-    shutil.copytree(STATIC, page)
-    shutil.copytree(engines, page / "engine", ignore=lambda _, names: [one for one in names if not one.endswith(".gz")])
-    (page / "package.json").write_text('{"type": "module"}')
-    told = tables({"gomoku": ("15-renju",), "amazons": ("10-standard",)})
+def test_the_pages_players_choose_the_same_moves(ask):
     asked, wanted = [], []
     for game, near, most, texts in (
         ("gomoku", RENJU, 40, ("zero:simulations=100", "zero:simulations=100,fours=40")),
@@ -204,8 +221,30 @@ def test_the_pages_players_choose_the_same_moves(engines):
                         "threats": list(threats_of(state)) if game == "gomoku" else [{}, {}],
                     }
                 )
-    given = json.dumps({"search": told["search"], "boards": told["boards"], "asked": asked})
-    command = [NODE, Path(__file__).with_name("players.mjs"), page]
-    done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = ask(asked)
     assert [{key: one[key] for key in ("move", "fen", "forbidden", "threats")} for one in answers] == wanted
+
+
+def test_the_page_solves_the_packaged_forced_wins(ask):
+    rules, rng, asked, wanted = get_game("gomoku"), np.random.default_rng(0), [], []
+    solvers = {variant: Solver(PROOFS) for variant in ("freestyle", "renju")}
+    for win in forced_wins().wins:
+        place, solver = win.place, solvers[win.place.variant]
+        state = reduce(
+            rules.play, [rules.parse_move(move, 15, 15) for move in place.moves], rules.initial_state(15, place.variant)
+        )
+        found = solver.solve(state, Limit(nodes=PROOF))
+        asked.append({"place": place.model_dump(), "task": {"kind": "line"}})
+        wanted.append({"moves": [rules.format_move(action, 15, 15) for action in found.line]})
+        assert found.win
+        for action in (found.line[0], int(rng.choice(rules.legal_actions(state)))):
+            after = rules.play(state, action)
+            moves = [*place.moves, rules.format_move(action, 15, 15)]
+            answer, plies = solver.answer(after, PROOF)
+            asked.append({"place": place.model_dump() | {"moves": moves}, "task": {"kind": "answer"}})
+            wanted.append(
+                {"state": "holds" if plies else "spoilt", "answer": rules.format_move(answer, 15, 15), "plies": plies}
+            )
+    answers = ask(asked)
+    assert [{key: one[key] for key in other} for one, other in zip(answers, wanted, strict=True)] == wanted
+    assert {one["state"] for one in wanted if "state" in one} == {"holds", "spoilt"}

@@ -9,22 +9,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Thread
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import SIDE, GomokuState, winner
+from pipeline_src.games.gomoku import PLY, SIDE, GomokuState, winner
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku import threats
 from pipeline_src.search.gomoku.lines import (
     FIRST,
     LAST,
     ONE_THREE,
     QUIET,
+    STRIDE,
     SURE,
     WINS,
     Lines,
     action_of,
+    bring,
     lift,
     make_lines,
     may_play,
@@ -68,6 +73,271 @@ class Found:
         return len(self.line) or None
 
 
+LIMIT, TOTAL, GENERATION, SEARCHED, MOVE, BEGUN = range(6)
+"""Entries of `Memory.numbers`: positions that a search may look at and those it has; number of the last search by
+threats; what the last proof was of, `ONE_THREE` or `QUIET`, and its first stone; stones of the line before it."""
+
+
+class Memory(NamedTuple):
+    """Memory of a search for forced wins, for boards of up to C cells."""
+
+    table: threats.ProofTable
+    space: threats.ThreatSpace
+    fours: threats.FourSpace
+    hurry: npt.NDArray[np.uint8]  # [1]: not 0 once threats alone have had their share of the time
+    numbers: npt.NDArray[np.int64]  # [6]
+    quiet: npt.NDArray[np.int32]  # [2, C]: quiet moves of the attacker, answers to one
+    line: npt.NDArray[np.int32]  # [C]: of the last win
+
+
+def make_memory(cells: int, entries: int, stop: npt.NDArray[np.uint8], hurry: npt.NDArray[np.uint8]) -> Memory:
+    """Return the memory for boards of up to ``cells`` cells with their border; ``entries`` is a power of two."""
+    return Memory(
+        threats.make_table(entries),
+        threats.make_space(cells, stop),
+        threats.make_four_space(),
+        hurry,
+        np.zeros(6, np.int64),
+        np.zeros((2, cells), np.int32),
+        np.zeros(cells, np.int32),
+    )
+
+
+@njit(cache=True)
+def _fours(lines: Lines, memory: Memory, c: int, limit: int) -> bool:
+    plies = win_by_fours(lines, memory.fours, c, limit)
+    memory.numbers[TOTAL] += memory.fours.counts[threats.FOUR_NODES]
+    return plies > 0
+
+
+@njit(cache=True)
+def _ask(memory: Memory, kinds: int, limit: int) -> None:
+    counts, numbers = memory.space.counts, memory.numbers
+    counts[:] = 0
+    counts[threats.NODE_LIMIT] = max(0, limit)
+    counts[threats.GENERATION] = numbers[GENERATION] - (1 if kinds == ONE_THREE else 0)
+    counts[threats.KINDS], counts[threats.QUIETS], counts[threats.FOUR_LIMIT] = kinds, WIDE, DEEP
+    numbers[SEARCHED] = kinds
+
+
+@njit(cache=True)
+def _prove(lines: Lines, memory: Memory, c: int, kinds: int, limit: int) -> tuple[int, int]:
+    """Return (proof number, disproof number) of the attacker's win in the position on the board."""
+    _ask(memory, kinds, limit)
+    proof, disproof, move, _ = threats.prove(lines, memory.table, memory.space, memory.fours, c, False)
+    memory.numbers[TOTAL] += memory.space.counts[threats.NODES]
+    memory.numbers[MOVE] = move
+    return proof, disproof
+
+
+@njit(cache=True)
+def _wins(lines: Lines, memory: Memory, c: int) -> bool:
+    """Whether the attacker, to move, wins by threats, or else by threats and quiet moves that threaten fours."""
+    return _prove(lines, memory, c, ONE_THREE, BEHIND)[0] == 0 or _prove(lines, memory, c, QUIET, BEHIND)[0] == 0
+
+
+@njit(cache=True)
+def _by_worth(lines: Lines, cells: npt.NDArray[np.int32], n: int) -> None:
+    """Sort ``n`` cells, best first; equal ones stay in their order."""
+    for i in range(1, n):
+        cell, at = cells[i], i
+        while at > 0 and lines.scores[cells[at - 1]] < lines.scores[cell]:
+            cells[at] = cells[at - 1]
+            at -= 1
+        cells[at] = cell
+
+
+@njit(cache=True)
+def _write_empty(lines: Lines, c: int, cells: npt.NDArray[np.int32]) -> int:
+    """Write where colour c may place a stone, best first; Renju forbids some to Black."""
+    n = 0
+    for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+        if lines.cells[cell] == 0 and may_play(lines, c, cell):
+            cells[n] = cell
+            n += 1
+    _by_worth(lines, cells, n)
+    return n
+
+
+@njit(cache=True)
+def _write_candidates(lines: Lines, memory: Memory, c: int) -> int:
+    """Write quiet moves, best first; if the other side has a threat, those that meet it."""
+    cells, other = memory.quiet[0], 1 - c
+    for threat in (WINS, SURE):
+        if lines.counts[other, threat]:
+            n = 0
+            for i in range(threats.write_defences(lines, other, threat, memory.space, 0)):
+                cell = int(memory.space.moves[0, i])
+                if may_play(lines, c, cell):
+                    cells[n] = cell
+                    n += 1
+            _by_worth(lines, cells, n)
+            return n
+    return min(CANDIDATES, _write_empty(lines, c, cells))
+
+
+@njit(cache=True)
+def _any_quiet(lines: Lines, memory: Memory, c: int) -> bool:
+    """Whether a quiet move of any kind wins against every answer."""
+    numbers, other = memory.numbers, 1 - c
+    for i in range(_write_candidates(lines, memory, c)):
+        cell = int(memory.quiet[0, i])
+        place(lines, cell, c + 1)
+        if lines.counts[other, WINS] == 0 and _wins(lines, memory, c):
+            longest, best, searched, won = -1, -1, QUIET, True
+            for j in range(_write_empty(lines, other, memory.quiet[1])):
+                answer = int(memory.quiet[1, j])
+                place(lines, answer, other + 1)
+                before = numbers[TOTAL]
+                won = _wins(lines, memory, c)
+                nodes = numbers[TOTAL] - before
+                if nodes > longest or (nodes == longest and answer > best):
+                    longest, best, searched = nodes, answer, numbers[SEARCHED]
+                lift(lines, answer)
+                if not won or memory.space.stop[0] or numbers[TOTAL] > numbers[LIMIT]:
+                    won = False
+                    break
+            if won and best >= 0:
+                lift(lines, cell)
+                memory.line[0], memory.line[1] = cell, best
+                numbers[BEGUN], numbers[SEARCHED] = 2, searched
+                return True
+        lift(lines, cell)
+        if memory.space.stop[0] or numbers[TOTAL] > numbers[LIMIT]:
+            break
+    return False
+
+
+@njit(cache=True)
+def _search(lines: Lines, memory: Memory, c: int) -> bool:
+    """Whether the searches find a win of the attacker within the limit."""
+    numbers = memory.numbers
+    limit = numbers[LIMIT]
+    if _fours(lines, memory, c, min(FOURS_ALONE, limit)):
+        return True
+    spent, proof, disproof = 0, 1, 1
+    while proof and disproof and not memory.space.stop[0] and spent < SHARE * limit:
+        proof, disproof = _prove(lines, memory, c, ONE_THREE, min(STEP, limit - numbers[TOTAL]))
+        spent += STEP
+        if memory.hurry[0]:
+            break
+    if proof:
+        proof, disproof = _prove(lines, memory, c, QUIET, limit - numbers[TOTAL])
+    return proof == 0 or (disproof == 0 and _any_quiet(lines, memory, c))
+
+
+@njit(cache=True)
+def _attack(lines: Lines, memory: Memory, c: int) -> int:
+    """Return the attacker's next stone; -1 if the table has lost too much of the proof."""
+    if lines.counts[c, WINS]:
+        return int(first_cell(lines, c, WINS))
+    if _fours(lines, memory, c, FOURS_ALONE):
+        return int(memory.fours.line[0])
+    return int(memory.numbers[MOVE]) if _prove(lines, memory, c, memory.numbers[SEARCHED], AGAIN)[0] == 0 else -1
+
+
+@njit(cache=True)
+def _longest_answer(lines: Lines, memory: Memory, c: int) -> int:
+    """Return the defender's answer that holds out longest; Renju forbids some to Black."""
+    space, other = memory.space, 1 - c
+    _ask(memory, memory.numbers[SEARCHED], AGAIN)
+    proof, _, _ = threats.open_node(lines, c, True, space, memory.fours, memory.table, 0)
+    most, best, any_most, any_best = -2, -1, -2, -1
+    for i in range(1 if proof == 0 else space.marks[0, threats.COUNT]):
+        cell, plies = int(space.moves[0, i]), int(space.plies[0, i] if space.proofs[0, i] == 0 else -1)
+        if proof == 0:
+            cell, plies = int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE)), 0
+        if plies > any_most:
+            any_most, any_best = plies, cell
+        if plies > most and may_play(lines, other, cell):
+            most, best = plies, cell
+    if best >= 0:
+        return best
+    return int(memory.quiet[1, 0]) if _write_empty(lines, other, memory.quiet[1]) else any_best
+
+
+@njit(cache=True)
+def _write_line(lines: Lines, memory: Memory, c: int) -> int:
+    """Write the cells of the win that `_search` found, and return their number; 0 if the proof is not found again."""
+    line, n, found = memory.line, 0, 0
+    while n < memory.numbers[BEGUN]:
+        place(lines, int(line[n]), (c if n % 2 == 0 else 1 - c) + 1)
+        n += 1
+    while True:
+        line[n] = _attack(lines, memory, c)
+        if line[n] < 0:
+            break
+        if lines.counts[c, WINS]:
+            found = n + 1
+            break
+        place(lines, int(line[n]), c + 1)
+        line[n + 1] = _longest_answer(lines, memory, c)
+        place(lines, int(line[n + 1]), 2 - c)
+        n += 2
+    for i in range(n - 1, -1, -1):
+        lift(lines, int(line[i]))
+    return found
+
+
+@njit(cache=True)
+def _find(lines: Lines, memory: Memory, c: int, limit: int) -> int:
+    """Search for a win of colour c, to move; return the number of cells of its line, which `Memory.line` has."""
+    numbers = memory.numbers
+    numbers[GENERATION] += 2
+    numbers[LIMIT], numbers[TOTAL], numbers[SEARCHED], numbers[BEGUN] = limit, 0, ONE_THREE, 0
+    memory.fours.counts[threats.SALT] = (numbers[GENERATION] - 1) * 0x9E3779B97F4A7C1 & NEVER - 1
+    return _write_line(lines, memory, c) if _search(lines, memory, c) else 0
+
+
+@njit(cache=True, nogil=True)
+def find(state: GomokuState, lines: Lines, memory: Memory, limit: int) -> int:
+    """Search for a forced win of the side to move within ``limit`` positions.
+
+    Returns:
+        The number of plies of its line, 0 without one. `Memory.line` has its actions. ``lines`` are of the board.
+    """
+    bring(lines, state.board)
+    n = _find(lines, memory, int(state.turn[SIDE]), limit)
+    for i in range(n):
+        memory.line[i] = _action(state, lines, memory.line[i])
+    return n
+
+
+@njit(cache=True)
+def _action(state: GomokuState, lines: Lines, cell: int) -> int:
+    at, stride = cell - lines.sizes[FIRST], lines.sizes[STRIDE]
+    return int(at // stride * state.board.shape[1] + at % stride)
+
+
+@njit(cache=True, nogil=True)
+def hold_out(state: GomokuState, lines: Lines, memory: Memory, limit: int) -> tuple[int, int]:
+    """Look for the best answer to the last stone of a forced win, those near it first.
+
+    Returns:
+        The action, and the plies of the win after it: of the answer that holds out longest, or 0 for the first one
+        after which no search of ``limit`` positions finds a win.
+    """
+    bring(lines, state.board)
+    side = int(state.turn[SIDE])
+    (height, width), last, best, most = state.board.shape, state.moves[state.turn[PLY] - 1], -1, 0
+    for away in range(1, max(height, width)):
+        for action in range(height * width):
+            down, right = abs(action // width - last // width), abs(action % width - last % width)
+            cell = lines.sizes[FIRST] + action // width * lines.sizes[STRIDE] + action % width
+            if max(down, right) != away or lines.cells[cell] != 0 or not may_play(lines, side, cell):
+                continue
+            if lines.classes[side, cell] == WINS:
+                return action, 0
+            place(lines, cell, side + 1)
+            plies = _find(lines, memory, 1 - side, limit)
+            lift(lines, cell)
+            if plies == 0:
+                return action, 0
+            if plies > most:
+                best, most = action, plies
+    return best, most
+
+
 class Solver:
     """Finds forced wins of the side to move in Gomoku. One search at a time.
 
@@ -79,10 +349,8 @@ class Solver:
 
     def __init__(self, entries: int = ENTRIES) -> None:
         """``entries`` is the number of entries of the transposition table, a power of two."""
-        self._stop = StopFlag()
-        self._table, self._fours = threats.make_table(entries), threats.make_four_space()
-        self._space = threats.make_space(1, self._stop.raised)
-        self._generation = 0
+        self._stop, self._hurry, self._entries = StopFlag(), StopFlag(), entries
+        self._memory: Memory | None = None
 
     def stop(self) -> None:
         """End the running search, from another thread."""
@@ -97,163 +365,25 @@ class Solver:
         if winner(state) is not None:
             raise ZugwerkError("the game is over: there is nothing to solve")
         began = time.perf_counter()
-        lines, c, width = make_lines(state), int(state.turn[SIDE]), state.board.shape[1]
-        search = _Search(self, lines, c, limit.nodes if limit.nodes is not None else NEVER)
+        lines, memory = self._begin(state)
         self._stop.clear()
+        self._hurry.clear()
         left = None if limit.movetime_ms is None else limit.movetime_ms / 1e3 - (time.perf_counter() - began)
-        with self._stop.after(left):
-            won = search.run(left)
+        with self._stop.after(left), self._hurry.after(None if left is None else SHARE * left):
+            plies = find(state, lines, memory, limit.nodes if limit.nodes is not None else NEVER)
         self._stop.clear()
-        line = tuple(action_of(cell, width, lines) for cell in search.line()) if won else ()
-        return Found(line, search.nodes, time.perf_counter() - began)
+        return Found(tuple(memory.line[:plies].tolist()), int(memory.numbers[TOTAL]), time.perf_counter() - began)
 
-    @property
-    def stopped(self) -> bool:
-        """Whether the running search should end."""
-        return bool(self._stop.raised[0])
+    def answer(self, state: GomokuState, nodes: int) -> tuple[int, int]:
+        """See `hold_out`."""
+        action, plies = hold_out(state, *self._begin(state), nodes)
+        return int(action), int(plies)
 
-    def begin(self, lines: Lines) -> tuple[threats.ProofTable, threats.ThreatSpace, threats.FourSpace, int]:
-        """Return the memory for one threat search, with an empty table, and the number of the search."""
-        if self._space.stamps.size < lines.cells.size:
-            self._space = threats.make_space(lines.cells.size, self._stop.raised)
-        self._generation += 1
-        return self._table, self._space, self._fours, self._generation
-
-
-class _Search:
-    """One position."""
-
-    def __init__(self, solver: Solver, lines: Lines, c: int, limit: int) -> None:
-        self.solver, self.lines, self.c, self.limit = solver, lines, c, limit
-        self.table, self.space, self.fours, first = solver.begin(lines)
-        *_, second = solver.begin(lines)
-        self.generations = {ONE_THREE: first, QUIET: second}
-        self.fours.counts[threats.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
-        self.kinds, self.nodes, self.move = ONE_THREE, 0, -1
-        self.begun: list[int] = []  # The beginning of the line, as found by the last of the searches
-
-    def run(self, seconds: float | None) -> bool:
-        """Whether the searches find a win of the attacker within the limit."""
-        deadline = None if seconds is None else time.perf_counter() + SHARE * seconds
-        if self._fours(min(FOURS_ALONE, self.limit)):
-            return True
-        spent, proof, disproof = 0, 1, 1
-        while proof and disproof and not self.solver.stopped and spent < SHARE * self.limit:
-            proof, disproof = self._prove(ONE_THREE, min(STEP, self.limit - self.nodes))
-            spent += STEP
-            if deadline is not None and time.perf_counter() > deadline:
-                break
-        if proof:
-            proof, disproof = self._prove(QUIET, self.limit - self.nodes)
-        return proof == 0 or (disproof == 0 and self._any_quiet())
-
-    def _fours(self, limit: int) -> bool:
-        plies = int(win_by_fours(self.lines, self.fours, self.c, limit))
-        self.nodes += int(self.fours.counts[threats.FOUR_NODES])
-        return plies > 0
-
-    def _prove(self, kinds: int, limit: int) -> tuple[int, int]:
-        """(proof number, disproof number) of the attacker's win in the position on the board; `move` and `kinds`."""
-        self._ask(kinds, limit)
-        proof, disproof, self.move, _ = threats.prove(self.lines, self.table, self.space, self.fours, self.c, False)
-        self.nodes += int(self.space.counts[threats.NODES])
-        return int(proof), int(disproof)
-
-    def _ask(self, kinds: int, limit: int) -> None:
-        counts = self.space.counts
-        counts[:] = 0
-        counts[threats.NODE_LIMIT], counts[threats.GENERATION] = max(0, limit), self.generations[kinds]
-        counts[threats.KINDS], counts[threats.QUIETS], counts[threats.FOUR_LIMIT] = kinds, WIDE, DEEP
-        self.kinds = kinds
-
-    def _wins(self) -> bool:
-        """Whether the attacker, to move, wins by threats, or else by threats and quiet moves that threaten fours."""
-        return self._prove(ONE_THREE, BEHIND)[0] == 0 or self._prove(QUIET, BEHIND)[0] == 0
-
-    def _any_quiet(self) -> bool:
-        """Whether a quiet move of any kind wins against every answer."""
-        for cell in self._candidates():
-            self._place(cell, self.c)
-            if self.lines.counts[1 - self.c, WINS] == 0 and self._wins():
-                answers, longest = self._all_answers(), (-1, -1, QUIET)
-                for answer in answers:
-                    self._place(answer, 1 - self.c)
-                    before = self.nodes
-                    won = self._wins()
-                    longest = max(longest, (self.nodes - before, answer, self.kinds))
-                    lift(self.lines, answer)
-                    if not won or self.solver.stopped or self.nodes > self.limit:
-                        break
-                else:
-                    lift(self.lines, cell)
-                    self.begun, self.kinds = [cell, longest[1]], longest[2]
-                    return True
-            lift(self.lines, cell)
-            if self.solver.stopped or self.nodes > self.limit:
-                break
-        return False
-
-    def _candidates(self) -> list[int]:
-        """Return quiet moves, best first; if the other side has a threat, those that meet it."""
-        other = 1 - self.c
-        for threat in (WINS, SURE):
-            if self.lines.counts[other, threat]:
-                n = threats.write_defences(self.lines, other, threat, self.space, 0)
-                cells = self.space.moves[0, :n].tolist()
-                return self._by_worth([cell for cell in cells if may_play(self.lines, self.c, cell)])
-        return self._by_worth([cell for cell in self._empty() if may_play(self.lines, self.c, cell)])[:CANDIDATES]
-
-    def _all_answers(self) -> list[int]:
-        """Return the defender's stones, best first; Renju forbids some to Black."""
-        return self._by_worth([cell for cell in self._empty() if may_play(self.lines, 1 - self.c, cell)])
-
-    def _empty(self) -> list[int]:
-        first, last = int(self.lines.sizes[FIRST]), int(self.lines.sizes[LAST])
-        return [int(cell) for cell in first + np.flatnonzero(self.lines.cells[first:last] == 0)]
-
-    def _by_worth(self, cells: list[int]) -> list[int]:
-        return sorted(cells, key=lambda cell: -int(self.lines.scores[cell]))
-
-    def _place(self, cell: int, c: int) -> None:
-        place(self.lines, cell, c + 1)
-
-    def line(self) -> list[int]:
-        """Return the cells of the winning line that `run` found; empty if the table has lost too much of it."""
-        cells = list(self.begun)
-        for i, cell in enumerate(cells):
-            self._place(cell, self.c if i % 2 == 0 else 1 - self.c)
-        while True:
-            cell, last = self._attack()
-            if cell < 0:
-                return []
-            cells.append(cell)
-            if last:
-                return cells
-            self._place(cell, self.c)
-            cells.append(self._answer())
-            self._place(cells[-1], 1 - self.c)
-
-    def _attack(self) -> tuple[int, bool]:
-        """Return (the attacker's next stone, whether it makes a line); (-1, False) if the proof is lost."""
-        lines, c = self.lines, self.c
-        if lines.counts[c, WINS]:
-            return int(first_cell(lines, c, WINS)), True
-        if self._fours(FOURS_ALONE):
-            return int(self.fours.line[0]), False
-        return (int(self.move), False) if self._prove(self.kinds, AGAIN)[0] == 0 else (-1, False)
-
-    def _answer(self) -> int:
-        """Return the defender's answer that holds out longest."""
-        lines, c, space = self.lines, self.c, self.space
-        self._ask(self.kinds, AGAIN)
-        proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)
-        n = 0 if proof == 0 else int(space.marks[0, threats.COUNT])
-        plies = np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
-        longest = space.moves[0, np.argsort(-plies, kind="stable")].tolist()
-        if proof == 0:
-            longest = [int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))]
-        allowed = [cell for cell in longest if may_play(lines, 1 - c, cell)]  # Renju forbids some to Black
-        return int(next(iter(allowed or self._all_answers()), longest[0]))
+    def _begin(self, state: GomokuState) -> tuple[Lines, Memory]:
+        lines = make_lines(state)
+        if self._memory is None or self._memory.line.size < lines.cells.size:
+            self._memory = make_memory(lines.cells.size, self._entries, self._stop.raised, self._hurry.raised)
+        return lines, self._memory
 
 
 # `NetSolver`: find a forced win by threats alone, or else in a tree that a net guides.

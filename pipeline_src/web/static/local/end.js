@@ -20,6 +20,9 @@ const ROUTES = {
   "play/player": async ({ game, player }) => { const { size, variants: [{ name }] } = (await table()).choices.games.find((one) => one.game === game); await taskOf(player, { game, size, variant: name }); return { only: null }; },
   "play/games": async (wanted) => ({ id: await begin(wanted) }),
   "play/judge": async ({ place, move }) => judge(watch, place, move),
+  "analyse/forced": async () => ({ wins: (await table()).forced }),
+  "analyse/forced/answer": (place) => watch.search(place, { kind: "answer" }),
+  "analyse/forced/line": (place) => watch.search(place, { kind: "line" }),
   "analyse/files": async () => ({ files: [], left_out: 0, note: NOTE }),
   "analyse/tree": replay,
   "analyse/upload": (blob, { name }) => upload(name, blob),
@@ -28,7 +31,7 @@ const ROUTES = {
   "analyse/export": async ({ tree, name = "game" }) => ({ name: `${name}.sgf`, text: await written(tree) }),
   "analyse/paste": async ({ place, text }) => replay({ place: read(place, text) }),
 };
-const NEEDS = { "analyse/forced": "The puzzles of forced wins need the server: zugwerk web.", "play/territory": "The squares of each side need the server: zugwerk web." };
+const NEEDS = { "play/territory": "The squares of each side need the server: zugwerk web." };
 
 /** The answer to a request. */
 export async function ask(path, body, { signal } = {}) {

@@ -64,7 +64,7 @@ export class Engine {
     if (id !== this.id) throw Object.assign(new Error("given up"), { given: true });
     this.worker ??= this.begin(found);
     return new Promise((settle, fail) => {
-      this.task = { id, heard, settle, fail, latest: null, blocks: task.kind === "alphabeta" };
+      this.task = { id, heard, settle, fail, latest: null, blocks: ["alphabeta", "answer", "line"].includes(task.kind) };
       this.worker.postMessage({ id, place, task });
     });
   }

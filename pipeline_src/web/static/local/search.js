@@ -263,11 +263,21 @@ function countedOut(rules, { counted, odds }, kind) {
   return { move: moves[0], thought: { ...about, nodes: 1, seconds: 0, unit: kind === "puct" ? "rate" : "squares", line: moves, lines: [{ ...about, moves, visits: null }] } };
 }
 
+/** Of a forced win of Gomoku the line, or the answer to its last move that holds out longest; see `ForcedLine` and `ForcedAnswer` of the server's messages. */
+function forced(rules, kind, limit) {
+  const { kernels, winner } = rules, line = kernels.array("solution");
+  if (kind === "line") return { moves: [...line.subarray(0, winner ? 0 : kernels.run("find", { limit }))].map((action) => rules.text(action)) };
+  if (winner) return { state: winner === "draw" ? "spoilt" : "won", answer: "", plies: 0 };
+  const [action, plies] = kernels.run("hold_out", { limit });
+  return { state: plies ? "holds" : "spoilt", answer: rules.text(action), plies };
+}
+
 /** The search of a board's rules by a player: run(limits, tell(thought), stopped()) gives {move, thought}. */
 export function searchOf(rules, table) {
   const searches = rules.game === "gomoku" ? { zero: new Tree(rules, table.gomoku) } : { alphabeta: new Deepening(rules, table.amazons) };
   if (rules.game === "amazons") searches.puct = searches.nets = new TwoSteps(rules, table.amazons);
   return async (task, tell, stopped) => {
+    if (task.kind === "answer" || task.kind === "line") return forced(rules, task.kind, table.gomoku.proof);
     if (task.kind === "random") return { move: rules.text(drawn(...[rules.legal()].map((all) => [all, all.map(() => 1)])[0])), thought: null };
     if (task.kind === "one_ply") {
       const values = rules.kernels.array("values").subarray(0, rules.kernels.run("rank_all")).map((value) => value + (task.noise ?? 0) * normal());
