@@ -300,3 +300,20 @@ def play_amazons_by_mouse(page):
 def watching(client, path="watch"):
     """The WebSocket of an analysis."""
     return client.websocket_connect(f"/api/analyse/{path}", headers={"host": "127.0.0.1"})
+
+
+def solve_forced_win(page):
+    """Try a1, which does not win, and solve the puzzle by the answers that the page shows."""
+    page.locator(".board.live [data-cell=a1]").click()
+    page.see(re.compile("a1 does not win: .* answers it. Try another move."))
+    for _ in range(20):
+        before = page.locator(".board .stone:not(.ghost)").count()
+        page.push("Show the answer")
+        page.see(re.compile(r"^\S+ wins[:.]$"))
+        move = page.locator("p.status").inner_text().split()[0]
+        page.locator(f".board.live [data-cell={move}]").click()
+        page.see(re.compile(f"^{move} (is right|wins)"))
+        assert page.locator(".board .stone:not(.ghost)").count() > before
+        if page.get_by_text("Solved.").count():
+            break
+    page.see("Solved.")

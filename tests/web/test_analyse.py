@@ -23,6 +23,7 @@ from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.search.gomoku.solver import Solver
+from pipeline_src.search.limits import Limit
 from pipeline_src.web.analyse import follow, forced_wins, known
 from pipeline_src.web.child import PROOF
 from pipeline_src.web.engine import Place
@@ -596,7 +597,7 @@ def test_each_packaged_forced_win_is_proven_and_legal():
     wins = read_forced_wins(PACKAGED)
     solver = Solver()
     for (state, plies), row in zip(wins, rows, strict=True):
-        found = solver.solve(state, PROOF)
+        found = solver.solve(state, Limit(nodes=PROOF))
         assert found.win, row
         assert (found.line[0], len(found.line)) == (row["win"], plies)
         for action in found.line:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.records.psq import write_psq
-from tests.web.conftest import PHONE, WIDE, fits, see, touch, violations
+from tests.web.conftest import PHONE, WIDE, fits, see, solve_forced_win, touch, violations
 from tests.web.test_analyse import GOMOKU, VARIED
 from tests.web.test_analyse import record_file as record_file
 
@@ -347,19 +347,7 @@ def test_the_page_asks_for_a_forced_win_and_answers(open_page):
     page.push("Forced wins of Gomoku")
     page.see("to move wins by force")
     page.fine()
-    page.locator(".board.live [data-cell=a1]").click()
-    page.see(re.compile("a1 does not win: .* answers it. Try another move."))
-    for _ in range(20):
-        before = page.locator(".board .stone:not(.ghost)").count()
-        page.push("Show the answer")
-        page.see(re.compile(r"^\S+ wins[:.]$"))
-        move = page.locator("p.status").inner_text().split()[0]
-        page.locator(f".board.live [data-cell={move}]").click()
-        page.see(re.compile(f"^{move} (is right|wins)"))
-        assert page.locator(".board .stone:not(.ghost)").count() > before
-        if page.get_by_text("Solved.").count():
-            break
-    page.see("Solved.")
+    solve_forced_win(page)
     page.push("Next")
     page.see("Forced win 2 of")
     page.reload()

@@ -8,7 +8,7 @@ from bench.site import served
 from pipeline_src.web.records import read_games
 from pipeline_src.web.site import joined, write_site
 from pipeline_src.web.trees import tree_of
-from tests.web.conftest import PHONE, fits, moves, play_amazons_by_mouse, set_up, turn
+from tests.web.conftest import PHONE, fits, moves, play_amazons_by_mouse, set_up, solve_forced_win, turn
 from tests.web.firefox import Firefox
 from tests.web.test_analyse import VARIED
 
@@ -124,6 +124,12 @@ def test_puzzles_of_the_amazons_need_no_server(open_page):
     page.see(re.compile(r" is better[:.]$"))
     page.touch(*re.split("[-/]", page.locator("p.status").inner_text().split()[0]))
     page.see(re.compile(r"is right\. Solved\.$"))
+
+
+def test_forced_wins_need_no_server(open_page):
+    page = open_page("#/analyse?puzzle=forced-1")
+    page.see("to move wins by force")
+    solve_forced_win(page)
 
 
 def test_a_set_up_position_stays_in_the_address(open_page):

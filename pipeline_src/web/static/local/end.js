@@ -9,7 +9,7 @@ import { Refusal } from "./rules.js";
 
 const GONE = 4404;
 const NOTE = "SGF and .psq are read here; archives, journals of matches, LittleGolem’s text and records of Go need the server: zugwerk web.";
-const think = new Engine(), watch = new Engine();
+const think = new Engine(), watch = new Engine(), solver = new Engine();
 
 if (!globalThis.zugwerkFiles) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {}); // without one, it needs the connection
 
@@ -21,8 +21,8 @@ const ROUTES = {
   "play/games": async (wanted) => ({ id: await begin(wanted) }),
   "play/judge": async ({ place, move }) => judge(watch, place, move),
   "analyse/forced": async () => ({ wins: (await table()).forced }),
-  "analyse/forced/answer": (place) => watch.search(place, { kind: "answer" }),
-  "analyse/forced/line": (place) => watch.search(place, { kind: "line" }),
+  "analyse/forced/answer": (place) => solver.search(place, { kind: "answer" }),
+  "analyse/forced/line": (place) => solver.search(place, { kind: "line" }),
   "analyse/files": async () => ({ files: [], left_out: 0, note: NOTE }),
   "analyse/tree": replay,
   "analyse/upload": (blob, { name }) => upload(name, blob),
