@@ -103,7 +103,11 @@ def run_spider(
 
 
 def _end(crawler: Crawler, deadline: float) -> None:
-    """Send no further request; end the reactor once no answer is pending, or at the deadline. Runs in the reactor."""
+    """Send no further request; end the reactor once no answer is pending, or at the deadline. Runs in the reactor.
+
+    `AsyncCrawlerProcess.stop` does not do: while the engine starts, Scrapy 2.19 takes no notice and then never ends;
+    and Twisted waits for the look-up of a host, which may take minutes.
+    """
     reactor, spider = _reactor(), crawler.spider
     comes = False
     if isinstance(spider, GameSpider):

@@ -8,7 +8,8 @@
 
 The first way that succeeds ends the crawl; a later one takes over what an earlier one found and fetched. Pages are
 asked for one after the other and in a fixed order, so the same site gives the same games with the same bytes. A list
-is read after the games of earlier lists are fetched, so a crawl that needs few games reads few lists.
+is read after the games of earlier lists are fetched, so a crawl that needs few games reads few lists. This is why
+`GameSpider.run` awaits page after page, and its requests have no callbacks.
 
 A site, such as `LittleGolemSpider`, is a subclass with the addresses and parsers of its pages.
 """

@@ -31,6 +31,8 @@ class Journal:
     One JSON object on each line, written as each answer comes: ``{"key": ..., "body": ...}``, with the body in Latin-1,
     which holds any bytes. A kill can only tear the last line, which is then dropped. Bodies stay on disk, because those
     of a whole site would not fit into memory.
+
+    It is no ``HTTPCACHE_STORAGE``, whose policy sees one answer: a record is final only once a list has the result.
     """
 
     def __init__(self, path: Path) -> None:

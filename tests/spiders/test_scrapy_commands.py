@@ -92,10 +92,13 @@ def test_a_list_is_parsed_as_the_crawl_reads_it(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_single_page_is_fetched_politely(tmp_path):
+@pytest.mark.parametrize(
+    "words", [["fetch"], ["shell", "--spider=littlegolem", "-c=next(spider.parse_record(response, 1)).body.decode()"]]
+)
+def test_a_single_page_is_fetched_politely(words, tmp_path):
     with serving(games(), tmp_path) as (url, asked):
-        done = scrapy("fetch", "--nolog", f"{url}/servlet/sgf/9981/game9981.txt")
-        assert done.stdout.startswith("(;")
+        done = scrapy(*words, "--nolog", f"{url}/servlet/sgf/9981/game9981.txt")
+    assert done.stdout.startswith("(;")
     assert asked == ["/robots.txt", "/servlet/sgf/9981/game9981.txt"]
 
 
