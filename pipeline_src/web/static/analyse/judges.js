@@ -2,7 +2,7 @@
 // A deeper value replaces a shallower one by the same player, whoever asked for it.
 
 import { socket } from "../api.js";
-import { count, field, h, put, select, short, toast } from "../dom.js";
+import { count, field, h, put, select, short } from "../dom.js";
 import { readValues, writeValues } from "./kept.js";
 import { BAD } from "./moves.js";
 import { BUDGETS, depthOf, proof, trusted, unitOf } from "./values.js";
@@ -161,7 +161,7 @@ export class Judges {
             return;
           }
           run.state = message;
-          if (message.state === "failed") { toast(message.error, "bad"); finish(false); } else if (message.state === "done") finish(true); else this.soon();
+          if (message.state === "failed") finish(false); else if (message.state === "done") finish(true); else this.soon();
         },
       });
     });
