@@ -482,7 +482,7 @@ class Session:
         from pipeline_src.web.trees import saved
 
         async with self._lock:
-            people = ("First person", "Second person") if self._seats == [PERSON] * 2 else ("You", "You")
+            people = ("First person", "Second person") if self._seats == (PERSON, PERSON) else ("You", "You")
             names = [
                 people[side] if self._seats[side] == PERSON else self._level(side) or self._seats[side]
                 for side in (0, 1)

@@ -83,7 +83,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       judged ? h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer)
         : playable && h("p", { class: "note" }, "No player of this package analyses this game."),
       tabs("About the game", panels))));
-  if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
+  if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: innerHeight < 820 ? 95 : 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
   const keys = (event) => {
     if (event.target.closest("input, select, .chart, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const to = { ArrowLeft: node.parent, ArrowRight: node.children[0], Home: tree.root, End: line.at(-1) }[event.key];
@@ -226,7 +226,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     const won = proven(one.value, one.player), own = (value) => sideToMove(at) ? -value : value;
     if (won) return `${sides[sideToMove(at)]} ${won}`;
     const squares = head.game === "amazons" && ["alphabeta", "uct"].includes(one.player.split(":")[0]) && own(one.value).toFixed(1).replace("-", "−");
-    return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${squares > "0" && squares !== "0.0" ? "+" : ""}${squares} squares` : ""}`;
+    return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${/^[^−]*[1-9]/.test(squares) ? "+" : ""}${squares} squares` : ""}`;
   }
 
   /** The winning line that begins with a move of the side to move, on the board and in words: in Gomoku to its end, by the solver after the first answer. */
