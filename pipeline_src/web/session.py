@@ -482,9 +482,13 @@ class Session:
         from pipeline_src.web.trees import saved
 
         async with self._lock:
-            names = self._level(0) or self._seats[0], self._level(1) or self._seats[1]
+            people = ("First person", "Second person") if self._seats == (PERSON, PERSON) else ("You", "You")
+            names = [
+                people[side] if self._seats[side] == PERSON else self._level(side) or self._seats[side]
+                for side in (0, 1)
+            ]
             resigned = self._ended == "resigned"
-            return await asyncio.to_thread(saved, self.game, suffix, names, self.winner, resigned)
+            return await asyncio.to_thread(saved, self.game, suffix, (names[0], names[1]), self.winner, resigned)
 
     async def close(self) -> None:
         """End searches, timers and messages."""

@@ -53,13 +53,26 @@ PASTE = """(text) => { const data = new DataTransfer(); data.setData("text/plain
     const all = { clipboardData: data, bubbles: true, cancelable: true };
     document.body.dispatchEvent(new ClipboardEvent("paste", all)); }"""
 
+DROP = """() => { const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array([255, 216, 0, 16])], "photo.jpg"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); }"""
+
 
 def test_text_pasted_anywhere_opens_a_board(open_page):
     page = open_page("#/play")
     page.see("New game")
     page.evaluate(PASTE, "hello world")
     page.see("hello is no move")
+    page.expected = ["400"]
+    page.evaluate(PASTE, "(;GM[4]SZ[15];B[hh]")
+    page.see("pasted: ")
+    page.evaluate(DROP)
+    page.see("photo.jpg is no record of a game: it holds no text.")
     assert page.get_by_text("New game").count(), "the page stays"
+    page.goto(page.url.split("#")[0] + "#/analyse")
+    page.see("Drop a record on any page")
+    page.evaluate(DROP)
+    page.locator("#refused", has_text="photo.jpg is no record").wait_for()
     for text, path in (
         ("7,7 8,8", "h8,i7"),
         ("D1-D7(G7)", "d1-d7/g7"),
@@ -71,6 +84,24 @@ def test_text_pasted_anywhere_opens_a_board(open_page):
         page.evaluate(PASTE, text)
         page.wait_for_function("(path) => decodeURIComponent(location.hash).includes(path)", arg=path)
         page.locator(".board").wait_for()
+
+
+@pytest.mark.parametrize("path", ["analyse", "play"])
+def test_link_with_illegal_move_offers_the_moves_before(open_page, path):
+    page = open_page(f"#/{path}?game=gomoku&size=15&variant=freestyle&moves=h8,i9,h8,i8")
+    page.expected = ["400"]
+    page.get_by_role("link", name="Show the 2 moves before it").click()
+    page.get_by_role("gridcell", name=re.compile("^i9, white stone")).wait_for()
+    assert page.get_by_text("not legal").count() == 0
+
+
+def test_unknown_player_is_named_once_with_another(open_page):
+    page = open_page(f"#/analyse?{LOST}&judge=1&nodes=1000&player=nobody")
+    page.see("There is no player nobody here; engine analyses instead.", "10 of 10 positions")
+    assert page.locator("main").inner_text().count("nobody") == 1
+    assert "1.0" not in page.locator(".chart svg").text_content(), "whole moves"
+    page.goto(page.url.split("#")[0] + f"#/play?{LOST}&first=person&second=nobody")
+    page.see("There is no player nobody on this board; engine is chosen instead.")
 
 
 def test_position_set_up_by_clicks_in_turn_is_played_from(open_page):

@@ -121,7 +121,7 @@ def test_two_people_finish_and_save_a_game(client, tmp_path):
     assert (record.winner, record.variant, len(record.actions)) == ("first", "freestyle-3", 5)
     sgf = client.get(f"/api/play/games/{name}/record.sgf")
     assert sgf.headers["content-type"].startswith("application/x-go-sgf")
-    assert "PB[person]PW[person]RE[B+]RU[freestyle-3]SZ[5];B[ae];W[aa];B[be];W[ba];B[ce])" in sgf.text
+    assert "PB[First person]PW[Second person]RE[B+]RU[freestyle-3]SZ[5];B[ae];W[aa];B[be];W[ba];B[ce])" in sgf.text
     assert client.get(f"/api/play/games/{name}/record.txt").status_code == 400
 
 

@@ -83,7 +83,7 @@ export class Chart {
     const anchors = { DATA: [], TITLE: "", X: "x", Y: "y", X_LABEL: x.label || null, Y_LABEL: null, COLOR: color, STROKE_DASH: { value: [1, 0] }, PLOT_WIDTH: width, PLOT_HEIGHT: height, ZOOM_AND_PAN: { name: "grid", select: { type: "interval", zoom: "wheel![event.ctrlKey]" }, bind: "scales" } };
     const spec = fill(template, Object.fromEntries(Object.entries(anchors).map(([key, one]) => [`<DVC_METRIC_${key}>`, one]))), line = spec.layer.at(-1), place = { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative", title: null } };
     const domain = (axis) => axis.min === undefined ? {} : { domain: [axis.min, axis.max] }, places = this.places();
-    Object.assign(spec.encoding.x, { scale: { ...spec.encoding.x.scale, ...domain(x) }, axis: { grid: false, ...(places.length <= MOST_TICKS && places.every(Number.isInteger) ? { values: places } : {}), ...x.axis } });
+    Object.assign(spec.encoding.x, { scale: { ...spec.encoding.x.scale, ...domain(x) }, axis: { grid: false, ...(places.every(Number.isInteger) ? { tickMinStep: 1, format: ",d" } : {}), ...(places.length <= MOST_TICKS && places.every(Number.isInteger) ? { values: places } : {}), ...x.axis } });
     Object.assign(line.encoding.y, { scale: { zero: false, padding: 6, ...domain(y) }, axis: { ...y.axis } });
     if (Math.max(0, ...series.map((one) => one.points.length)) <= MOST_MARKERS) line.mark.point = true;
     if (onpick) delete line.params; // dragging moves the cursor

@@ -1,23 +1,24 @@
 // Records and texts from outside: dropped or pasted on any page, uploaded, and kept in the browser in case the server forgets them.
 
-import { post } from "../api.js";
-import { number, toast } from "../dom.js";
+import { here, post } from "../api.js";
+import { number, put, toast } from "../dom.js";
 import { isRecord, read } from "./read.js";
 
 const LARGEST = 8 << 20, MOST = 20;
 let waiting = null;
 
-/** What was dropped or pasted on another page, once. */
+/** The view of what was dropped or pasted, and what it shows, once. */
 export function taken() { const one = waiting; waiting = null; return one; }
 
 /** Let the page Analyse open a file, or a text, that is dropped or pasted anywhere but into a field. */
 export function listen() {
-  const open = (one) => { waiting = one; location.hash = `#/analyse?open=${Date.now()}`; };
+  const open = async (reading) => {
+    try { waiting = await reading; location.hash = `#/analyse?open=${Date.now()}`; } catch (error) { refused(error.message); } // the page stays
+  };
   const from = (data) => {
     const file = data.files[0], text = data.getData("text/plain");
     if (!file && !text.trim()) return false;
-    try { if (!file && !isRecord(text)) read(text); } catch (error) { toast(error.message, "bad"); return true; } // the page stays
-    open(file ? { name: file.name, data: file } : { text });
+    open(file ? openFile(file.name, file) : openText(text));
     return true;
   };
   addEventListener("paste", (event) => { if (!event.target.closest?.("input, textarea") && from(event.clipboardData)) event.preventDefault(); });
@@ -25,25 +26,30 @@ export function listen() {
   addEventListener("drop", (event) => { if (event.target.closest?.("input, textarea")) return; event.preventDefault(); from(event.dataTransfer); });
 }
 
-/** Open a file: the list of its games, or its only game. */
-export async function openFile(begin, views, name, data) {
-  if (data.size > LARGEST) { toast(`${name} has ${number(data.size / 2 ** 20)} MiB; a page opens ${LARGEST >> 20} MiB at most. Put it into a folder of the server (--folder) and open it there.`, "bad"); return; }
-  try {
-    const bytes = new Blob([await data.arrayBuffer()]), { source } = await sent(name, bytes);
-    await keep(source, { name, bytes, at: Date.now() }).catch(() => {}); // no room: it is opened all the same
-    begin(views.list, source, 0);
-  } catch (error) { toast(error.message, "bad"); }
+/** Say why something was not opened: where the page has a place for it, or else in the corner. */
+export function refused(why) {
+  const place = document.getElementById("refused");
+  if (place) put(place, why); else toast(why, "bad");
 }
 
-/** Open a text: a record, a position or moves. Why it cannot be opened is thrown. */
-export async function openText(begin, views, text, hint) {
-  if (isRecord(text)) { await openFile(begin, views, "pasted", new Blob([text])); return; }
+/** Read a file: the view that shows its games, as `taken` has it. Why it cannot be read is thrown. */
+export async function openFile(name, data) {
+  if (data.size > LARGEST) throw new Error(`${name} has ${number(data.size / 2 ** 20)} MiB; a page opens ${LARGEST >> 20} MiB at most. Put it into a folder of the server (--folder) and open it there.`);
+  const buffer = await data.arrayBuffer().catch(() => { throw new Error(`${name} cannot be read; is it a folder?`); }), start = [...new Uint8Array(buffer, 0, Math.min(4096, buffer.byteLength))];
+  const known = [[0x50, 0x41, 0x52, 0x31], [0xff, 0xfe], [0xfe, 0xff]].some((magic) => magic.every((byte, k) => start[k] === byte)); // Parquet, UTF-16
+  if (start.includes(0) && !known) throw new Error(`${name} is no record of a game: it holds no text. A page opens SGF and Piskvorky’s .psq${here ? "" : ", LittleGolem’s text, Parquet archives and journals of matches"}.`);
+  const bytes = new Blob([buffer]), { source } = await sent(name, bytes);
+  await keep(source, { name, bytes, at: Date.now() }).catch(() => {}); // no room: it is opened all the same
+  return ["list", source, 0];
+}
+
+/** The same for a text: a record, a position or moves. */
+export async function openText(text, hint) {
+  if (isRecord(text)) return openFile("pasted", new Blob([text]));
   let wrong = null;
   for (const place of read(text, hint)) {
     try {
-      const replay = await post("analyse/tree", { place });
-      begin(views.replay, replay);
-      return;
+      return ["replay", await post("analyse/tree", { place })];
     } catch (error) { wrong ??= error; }
   }
   throw wrong;

@@ -2,7 +2,7 @@
 // A deeper value replaces a shallower one by the same player, whoever asked for it.
 
 import { socket } from "../api.js";
-import { count, field, h, put, select, short, toast } from "../dom.js";
+import { count, field, h, put, select, short } from "../dom.js";
 import { readValues, writeValues } from "./kept.js";
 import { BAD } from "./moves.js";
 import { BUDGETS, depthOf, proof, trusted, unitOf } from "./values.js";
@@ -28,9 +28,10 @@ export class Judges {
     this.own = h("input", { type: "text", class: "hidden", maxlength: 300, autocomplete: "off", spellcheck: "false", placeholder: "alphabeta:width=3", "aria-label": "Text of the player", onchange: () => this.named() });
     this.budgets = h("select", { "aria-label": "Budget a position", onchange: () => { this.level = Number(this.budgets.value); } });
     this.start = h("button", { type: "submit", class: "main" }, "Analyse game");
-    this.deeper = h("button", { type: "button", class: "hidden", title: "The whole game with four times the budget", onclick: () => { this.level += 1; this.fill(); this.analyse(); } }, "Deeper");
+    this.deeper = h("button", { type: "button", class: "quiet closer hidden", title: "The whole game with four times the budget", onclick: () => { this.level += 1; this.fill(); this.analyse(); } }, "Deeper");
     this.stop = h("button", { type: "button", class: "hidden", onclick: () => this.halt() }, "Stop");
-    this.progress = h("div", { class: "stack" });
+    this.told = h("div", { class: "grow" });
+    this.progress = h("div", { class: "row" }, this.told, this.deeper);
     this.last = this.who.value;
     this.given = Number.isSafeInteger(Number(given.nodes)) && Number(given.nodes) > 0 ? Number(given.nodes) : 0;
     this.counts = this.unit; // of what the address has
@@ -114,7 +115,7 @@ export class Judges {
   }
 
   bar(more) {
-    return h("form", { class: "row engine", onsubmit: (event) => { event.preventDefault(); this.analyse(); } }, this.who, this.own, more, this.budgets, this.start, this.deeper, this.stop);
+    return h("form", { class: "row engine", onsubmit: (event) => { event.preventDefault(); this.analyse(); } }, this.who, this.own, more, this.budgets, this.start, this.stop);
   }
 
   compare() { return field("Compare the analysis with that of", this.against); }
@@ -161,7 +162,7 @@ export class Judges {
             return;
           }
           run.state = message;
-          if (message.state === "failed") { toast(message.error, "bad"); finish(false); } else if (message.state === "done") finish(true); else this.soon();
+          if (message.state === "failed") finish(false); else if (message.state === "done") finish(true); else this.soon();
         },
       });
     });
@@ -178,7 +179,7 @@ export class Judges {
   soon() { if (!this.waits) { this.waits = true; requestAnimationFrame(() => { this.waits = false; this.draw(); }); } }
 
   draw() {
-    put(this.progress, this.runs.map((run) => {
+    put(this.told, this.runs.map((run) => {
       const one = run.state;
       if (!one) return null;
       const done = `${one.done} of ${count(one.positions, "position")}`, words = { waiting: "waits for a free engine …", preparing: "getting ready …", running: done, done: `${done}, ${short(run.nodes)} ${unitOf(run.player)} each`, failed: one.error }[one.state];

@@ -4,7 +4,7 @@ import { get, here, post } from "../api.js";
 import { choice, count, field, h, notice, number, put, select, short } from "../dom.js";
 import { GameBoard, SIDES, fenOf } from "../play/board.js";
 import { pathOf } from "./copy.js";
-import { openFile, openText } from "./incoming.js";
+import { openFile, openText, refused } from "./incoming.js";
 import { ownPuzzles } from "./puzzles.js";
 
 const TURNS = "xo";
@@ -12,9 +12,13 @@ const PIECES = { gomoku: [[TURNS, "Stones in turn"], ["x", "Black stone"], ["o",
 
 /** The first view: `begin` shows another one, `views` are those that it may choose. */
 export async function choose(root, begin, views) {
-  const input = h("input", { type: "file", id: "file", accept: here ? ".sgf,.psq" : ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && openFile(begin, views, input.files[0].name, input.files[0]) });
+  const input = h("input", { type: "file", id: "file", accept: here ? ".sgf,.psq" : ".sgf,.psq,.txt,.parquet,.jsonl", onchange: async () => {
+    const [file] = input.files;
+    input.value = ""; // or the same file, mended, would be no change
+    try { if (file) { const [view, ...shown] = await openFile(file.name, file); begin(views[view], ...shown); } } catch (error) { refused(error.message); }
+  } });
   const label = h("label", { class: "button main", for: "file" }, "Choose a file");
-  const drop = h("div", { class: "drop" }, h("p", {}, `Drop a record on any page: SGF, a Piskvorky record (.psq)${here ? "." : ", LittleGolem’s text, a Parquet archive, or the journal of a match."}`), input, label);
+  const drop = h("div", { class: "drop" }, h("p", {}, `Drop a record on any page: SGF, a Piskvorky record (.psq)${here ? "." : ", LittleGolem’s text, a Parquet archive, or the journal of a match."}`), input, label, h("p", { id: "refused", class: "bad-text", role: "alert" }));
   drop.ondragover = () => drop.classList.add("over"); // what is dropped anywhere is opened
   drop.ondragleave = () => drop.classList.remove("over");
   const own = h("div", { class: "card stack" }, h("h2", {}, "A board of your own"), h("p", { class: "note" }, "Loading …"));
@@ -63,7 +67,7 @@ export async function choose(root, begin, views) {
 
     async function paste() {
       put(problem);
-      try { await openText(begin, views, text.value, place); } catch (error) { put(problem, error.message); }
+      try { const [view, ...shown] = await openText(text.value, place); begin(views[view], ...shown); } catch (error) { put(problem, error.message); }
     }
   }
 }

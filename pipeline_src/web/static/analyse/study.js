@@ -1,6 +1,6 @@
 // A game on a free board: moves that a person plays become variations of its tree, and players judge its positions.
 
-import { post } from "../api.js";
+import { get, post } from "../api.js";
 import { count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton, threatsButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
@@ -31,7 +31,12 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
-  const judged = replay.analysts.length > 0;
+  const judged = replay.analysts.length > 0, gone = [];
+  for (const key of judged ? ["player", "other"] : []) {
+    if (!given[key] || replay.analysts.includes(given[key])) continue;
+    const about = (await get("play/choices")).games.find((one) => one.game === head.game);
+    if (about && !about.players.some((one) => one.name === given[key].split(":")[0])) { gone.push(given[key]); given = { ...given, [key]: undefined }; }
+  }
   const judges = judged ? new Judges({ key, analysts: replay.analysts, given, onsettings: () => node && address(tree.address(node), judges.settings), lineOf: () => line, place: placeOf, sideOf: sideToMove, redraw, onplayer: () => { redraw(); candidates.show(candidates.node); } }) : null;
   const candidates = judged ? new Candidates({ place: placeOf, player: () => judges.player, side: sides[0], rate, onplay: play, onpoint: point, onwin: win, ondraw: words,
     onthought: (one, { player, win_rate, value, depth, nodes, line: moves }) => {
@@ -47,7 +52,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const buttons = [step("|◀", "To the start", () => tree.root), step("◀", "Previous move", () => node.parent), step("▶", "Next move", () => node.children[0]), step("▶|", "To the end", () => line.at(-1))];
   const squares = new SquaresOfSides(() => node && [board, placeOf(node)]), marks = { amazons: squares.button, gomoku: [numbersButton(() => draw()), threatsButton(() => draw())] }[head.game];
   const pass = h("button", { type: "button", class: "hidden", onclick: () => play("pass") }, "Pass");
-  const typed = h("input", { type: "text", class: "typed", maxlength: 16, autocomplete: "off", spellcheck: "false", placeholder: "move", "aria-label": "Move to play", onchange: () => { const text = typed.value.trim(); typed.value = ""; if (text) play(text); } });
+  const typed = h("input", { type: "text", class: "typed", maxlength: 16, autocomplete: "off", spellcheck: "false", placeholder: "move", "aria-label": "Move to play", onchange: () => { const text = typed.value.trim(); typed.value = ""; if (text) play(text); } }), wrong = h("p", { class: "bad-text", role: "alert" });
   const name = h("input", { type: "text", maxlength: 200, autocomplete: "off", oninput: () => note({ name: name.value }) });
   const comment = h("textarea", { rows: 3, maxlength: 20000, oninput: () => note({ comment: comment.value }) });
   const promote = h("button", { type: "button", onclick: () => { tree.promote(node); changed(); } }, "Make main line");
@@ -71,14 +76,14 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`))), judged && judges.compare()]],
   ].filter(Boolean).map(([title, content]) => [title, h("div", { class: "stack" }, content)]);
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "study" },
-    h("div", { class: "stack at-board" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, typed, h("span", { class: "grow" }), where), squares.text),
+    h("div", { class: "stack at-board" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, typed, h("span", { class: "grow" }), where), wrong, squares.text),
     h("div", { class: "stack" },
       h("div", { class: "row head" }, h("div", { class: "grow" }, title, h("small", {}, about), " ", opening), h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")),
-      warning, replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad"),
+      warning, gone.length > 0 && notice(`There is no player ${gone.join(", nor ").slice(0, 200)} here; ${given.player || replay.analysts[0]} analyses instead.`, "bad"), replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad"),
       judged ? h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer)
         : playable && h("p", { class: "note" }, "No player of this package analyses this game."),
       tabs("About the game", panels))));
-  if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
+  if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: innerHeight < 820 ? 95 : 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
   const keys = (event) => {
     if (event.target.closest("input, select, .chart, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const to = { ArrowLeft: node.parent, ArrowRight: node.children[0], Home: tree.root, End: line.at(-1) }[event.key];
@@ -108,6 +113,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     if (!to || to === node) return;
     const other = node === null || !line.includes(to);
     node = to;
+    put(wrong);
     line = other || line.at(-1).children.length ? tree.line(node) : line;
     list.mark(node);
     clearTimeout(later);
@@ -145,7 +151,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       one.board = position;
       changed();
       if (node === from) go(one);
-    } catch (error) { toast(error.message, "bad"); draw(); }
+    } catch (error) { put(wrong, error.message); draw(); }
   }
 
   function remove() {
@@ -205,7 +211,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       dot.style.background = colourOf(player);
       return h("p", {}, dot, h("strong", {}, player), ` ${valueOf(one, node)}`, lost > 0.005 ? `; ${node.move} gave away ${percent(lost, 1)}` : "",
         lost >= DOUBTFUL && before.line.length ? [h("br"), h("strong", {}, "better: ", spaced(before.line))] : null,
-        one.line.length ? [h("br"), "best: ", spaced(one.line), " ", h("small", {}, `depth ${one.depth}, ${short(one.nodes)} ${one.nodes === 1 ? unitOf(player).slice(0, -1) : unitOf(player)}`)] : "");
+        one.line.length && !lines.length ? [h("br"), "best: ", spaced(one.line), " ", h("small", {}, `depth ${one.depth}, ${short(one.nodes)} ${one.nodes === 1 ? unitOf(player).slice(0, -1) : unitOf(player)}`)] : "");
     }));
     closer.classList.toggle("hidden", !node.parent || !judges.best(node)); // it stays, or a click while values change would miss it
     closer.disabled = judges.runs.some((run) => run.wire);
@@ -220,7 +226,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     const won = proven(one.value, one.player), own = (value) => sideToMove(at) ? -value : value;
     if (won) return `${sides[sideToMove(at)]} ${won}`;
     const squares = head.game === "amazons" && ["alphabeta", "uct"].includes(one.player.split(":")[0]) && own(one.value).toFixed(1).replace("-", "−");
-    return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${squares > "0" && squares !== "0.0" ? "+" : ""}${squares} squares` : ""}`;
+    return `${percent(one.win_rate, 1)} for ${sides[0]}${squares ? `, ${/^[^−]*[1-9]/.test(squares) ? "+" : ""}${squares} squares` : ""}`;
   }
 
   /** The winning line that begins with a move of the side to move, on the board and in words: in Gomoku to its end, by the solver after the first answer. */

@@ -1,8 +1,9 @@
 // Analyse: open a record or a board, play variations on it, have players judge its positions, keep the result as SGF.
 
 import { get, post } from "../api.js";
-import { h, put, notice, number, toast } from "../dom.js";
-import { openFile, openText, sentAgain, taken } from "../analyse/incoming.js";
+import { h, put, notice, number } from "../dom.js";
+import { sentAgain, taken } from "../analyse/incoming.js";
+import { before } from "../analyse/copy.js";
 import { choose, edit } from "../analyse/open.js";
 import { fenOf } from "../play/board.js";
 import { solve } from "../analyse/puzzles.js";
@@ -20,7 +21,7 @@ export async function show(root, params) {
       const end = await view(...more) ?? null;
       if (own === turn) ended = end; else end?.();
     } catch (error) {
-      if (own === turn) put(root, notice(error.message, "bad", h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")));
+      if (own === turn) put(root, notice(error.message, "bad", before(error.message), h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")));
     }
   };
   /** What the server says of a record, which the browser gives it again where it has forgotten it. */
@@ -45,10 +46,8 @@ export async function show(root, params) {
     },
   };
   const come = params.open && taken();
-  if (come) {
-    try { await (come.data ? openFile(begin, views, come.name, come.data) : openText(begin, views, come.text)); } catch (error) { toast(error.message, "bad"); }
-    if (!turn) await begin(views.choose); // it could not be opened
-  } else if (params.edit) await begin(views.edit, { game: params.game, fen: params.fen || fenOf({ game: params.game, size: Number(params.size), variant: params.variant }) });
+  if (come) await begin(views[come[0]], ...come.slice(1));
+  else if (params.edit) await begin(views.edit, { game: params.game, fen: params.fen || fenOf({ game: params.game, size: Number(params.size), variant: params.variant }) });
   else if (/^(forced|amazons|own)(-\d+)?$/.test(params.puzzle)) { const [kind, number] = params.puzzle.split("-"); await begin(views.puzzles, kind, Number(number)); }
   else if (params.source && params.game) await begin(views.file, params.source, Number(params.game), params.ply || 0, params);
   else if (params.source) await begin(list, params.source, Number(params.first) || 0);

@@ -7,12 +7,16 @@ import { GO_FILES } from "../board/grid.js";
 import { continuations, ofLibrary } from "../continuations.js";
 
 const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELLED = 12;
+const EXAMPLE = ["Q16", "R17", "R16", "Q17", "P17", "P18", "O18", "Q18", "O17", "S16", "S15", "S17", "R15"]; // Black at 4-4, White at 3-3
 
 export async function show(root, params) {
   const { libraries: known, problems } = await get("joseki/libraries");
   if (!known.length) {
-    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library in the folders of this server. A clone of the project makes one, with dvc repro joseki_build, below its folder artifacts: zugwerk web --folder artifacts"));
-    return;
+    const place = h("div", { class: "example" }), example = new StoneBoard(place, { size: 19, files: GO_FILES, label: "An example" });
+    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), h("div", { class: "stack" }, notice(["There is no joseki library in the folders of this server. A clone of the project makes one, with ", h("code", { class: "move-text" }, "dvc repro joseki_build"), ", below its folder artifacts: ", h("code", { class: "move-text" }, "zugwerk web --folder artifacts")]),
+      place, h("p", { class: "note" }, "An example: one sequence in a corner. With a library, the board says after each move what was played there, how often and who won, with the games themselves.")));
+    example.set({ stones: Object.fromEntries(EXAMPLE.map((name, k) => [name, "xo"[k % 2]])), numbers: Object.fromEntries(EXAMPLE.map((name, k) => [name, k + 1])) });
+    return () => example.remove();
   }
   const state = {
     library: known.some((one) => one.name === params.library) ? params.library : known[0].name,

@@ -33,10 +33,10 @@ export async function show(root, params) {
   };
   const simulations = select([["10", "10"], ["50", "50"], ["100", "100"], ["400", "400"], ["1000", "1,000"]], String(state.simulations), (value) => { state.simulations = Number(value); look(); });
   put(root, h("h1", { class: "hidden-text" }, "What the net sees"), h("div", { class: "stack" },
+    h("div", { class: "row steps" }, Object.values(buttons), h("span", { class: "grow" }), status, where), trouble, boards,
     h("div", { class: "card stack" },
       h("div", { class: "fields three" }, field("Net", chooser(models, state.a, take)), other, field("Simulations of its search", simulations)),
-      h("div", { class: "row layers" }, layers, choice("Show", [["policy", "the net’s policy"], ["visits", "visits of the search"]], state.source, (one) => { state.source = one; draw(); }))),
-    h("div", { class: "row steps" }, Object.values(buttons), h("span", { class: "grow" }), status, where), trouble, boards));
+      h("div", { class: "row layers" }, layers, choice("Show", [["policy", "the net’s policy"], ["visits", "visits of the search"]], state.source, (one) => { state.source = one; draw(); })))));
   let wanted = new AbortController();
   takeOther();
   await ask();

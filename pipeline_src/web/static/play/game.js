@@ -191,7 +191,7 @@ export function showGame(root, id) {
   }
 
   function drawTools() {
-    const moves = game.board.moves.slice(0, looking ?? undefined), names = game.seats.map((seat, side) => seat === "person" ? "You" : game.levels[side] || playerTitle(seat));
+    const moves = game.board.moves.slice(0, looking ?? undefined), names = game.seats.map((seat, side) => seat === "person" ? (game.seats[1 - side] === "person" ? `${["First", "Second"][side]} person` : "You") : game.levels[side] || playerTitle(seat));
     const sgf = async (more) => (await post("analyse/export", { tree: { place: { ...game.place, moves }, ...more }, format: "sgf" })).text;
     const save = async () => { try { saveAs(`${game.board.game}.sgf`, await sgf({ first_name: names[0], second_name: names[1], winner: game.board.winner, resigned: game.ended === "resigned", date: new Date().toISOString().slice(0, 10) })); } catch (error) { toast(error.message, "bad"); } };
     put(tools,

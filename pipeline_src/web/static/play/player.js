@@ -50,6 +50,7 @@ export class PlayerPicker {
     Object.assign(this, { label, about, levels, board, note, ontext, onboard });
     const middle = levels.findIndex((one, k) => !one.elsewhere && k + 1 >= levels.length / 2);
     const known = text && (this.levelOf(parsePlayer(text)) || listed(about.players, parsePlayer(text)));
+    this.unknown = text && !known ? text : "";
     Object.assign(this, parsePlayer(known ? text : middle >= 0 ? `level:${middle + 1}` : about.usual ?? USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
     this.draw();
@@ -67,6 +68,7 @@ export class PlayerPicker {
     const names = select([], "", (title) => {
       if (title.startsWith("level:")) Object.assign(this, parsePlayer(title));
       else this.choose(title);
+      this.unknown = "";
       this.changed();
       this.draw();
       this.element.querySelector("select").focus();
@@ -76,8 +78,9 @@ export class PlayerPicker {
     put(names,
       this.levels.length ? group(this.board ? `Levels, Elo on ${this.board}` : "Levels", this.levels.flatMap((one, k) => one.elsewhere ? [] : [[`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]]), level && this.text) : null,
       group("Players and their options", about.players.map((one) => [one.title, one.title]), player.title));
+    const gone = this.unknown && h("p", { class: "note bad-text", role: "status" }, `There is no player ${this.unknown.slice(0, 100)} on this board; ${level ? `level ${this.options[":MODEL"]}` : this.name} is chosen instead.`);
     if (level) {
-      put(this.element, field(this.label, names, `Elo ${number(level.elo)} on ${this.board ? `${this.board}, not measured on this board` : "this board"}, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));
+      put(this.element, gone, field(this.label, names, `Elo ${number(level.elo)} on ${this.board ? `${this.board}, not measured on this board` : "this board"}, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));
       this.ontext(this.text);
       return;
     }
@@ -94,7 +97,7 @@ export class PlayerPicker {
     const main = player.options.filter((one) => one.name === limits[0] || one.name === ":MODEL");
     const more = player.options.filter((one) => !main.includes(one) && !one.name.includes("KEY"));
     this.problem = h("p", { class: "note bad-text", role: "status" });
-    put(this.element, field(this.label, names, player.meaning),
+    put(this.element, gone, field(this.label, names, player.meaning),
       main.length ? h("div", { class: "fields" }, main.map((one) => field(NAMES[one.name] || one.name, control(one)))) : null, this.problem,
       more.length ? h("details", {}, h("summary", {}, `All options of ${player.title}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null,
       this.note && h("p", { class: "note" }, this.note));

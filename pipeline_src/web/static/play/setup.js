@@ -2,6 +2,7 @@
 
 import { get, post } from "../api.js";
 import { choice, field, h, notice, put, select, toast } from "../dom.js";
+import { before } from "../analyse/copy.js";
 import { GameBoard, SIDES, startFen } from "./board.js";
 import { PlayerPicker } from "./player.js";
 import { teachSwitch } from "./teach.js";
@@ -49,7 +50,7 @@ export function showSetup(root, params) {
 
   function refuse(why) {
     board?.remove();
-    put(root, notice(why, "bad", h("a", { href: "#/play" }, "Begin from the start")));
+    put(root, notice(why, "bad", before(why), " ", h("a", { href: "#/play" }, "Begin from the start")));
   }
 
   function preview() {
