@@ -38,6 +38,7 @@ TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 STACK = 1 << 18  # Bytes; it lies below the arrays, so that an overflow traps
 BLOCK = 1024  # Bytes; blocks of zeros are not shipped
+LINE = 64  # Bytes; what lies at a multiple of these here does so there
 LARGE = 1 << 13  # Least bytes of an array that is a file of its own, which several boards may share
 MATHS = {"tanhf", "logf", "exp", "tanh", "log", "pow", "powf", "sin", "cos", "fmod"}
 """Functions that a module may ask of its host, all of JavaScript's ``Math`` or of its operators."""
@@ -115,32 +116,48 @@ def _slots(name: str, argument: Any) -> Iterator[_Slot]:
         raise ZugwerkError(f"{name}: a {type(argument).__name__} has no place in WebAssembly's memory")
 
 
+def owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array that an array is a view of, which may be itself."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 class _Image:
-    """Arrays at fixed addresses. Arrays that share memory here share it there."""
+    """Arrays at fixed addresses. Arrays that share memory here share it there; the rest of that memory is zero."""
 
     def __init__(self, base: int) -> None:
         self.base, self.end = base, base
-        self._at: dict[int, int] = {}  # by the address of the owner of the memory
-        self._owners: list[tuple[int, npt.NDArray[Any]]] = []
+        self._at: dict[int, int] = {}  # by the address of the owner of the memory here
+        self._covered: dict[int, npt.NDArray[np.uint8]] = {}  # 255 where an array lies
+        self._owners: list[npt.NDArray[Any]] = []
 
     def place(self, array: npt.NDArray[Any]) -> int:
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = owner_of(array)
         if not owner.flags.c_contiguous:
             raise ZugwerkError("an array that WebAssembly is to have does not lie in one piece")
         key = owner.ctypes.data if owner.nbytes else id(owner)
+        offset = array.ctypes.data - owner.ctypes.data if owner.nbytes else 0
         if key not in self._at:
-            self._at[key] = self.end = -(-self.end // 64) * 64
-            self._owners.append((self.end, owner))
-            self.end += max(owner.nbytes, 8)
-        return self._at[key] + (array.ctypes.data - owner.ctypes.data if owner.nbytes else 0)
+            base = -(-self.end // LINE) * LINE
+            self._at[key] = base + LINE - (offset if offset < LINE else 0)  # what lies aligned here does so there
+            self._covered[key] = np.zeros(owner.nbytes, np.uint8)
+            self._owners.append(owner)
+            self.end = base + LINE + max(owner.nbytes, 8)
+        low, high = np.lib.array_utils.byte_bounds(array)
+        self._covered[key][offset : offset + high - low] = 255
+        return self._at[key] + offset
 
     def write(self) -> tuple[dict[str, bytes], list[tuple[int, str, int, int]]]:
         """All that is not zero by file, and where it goes: (address, file, place, bytes) of each piece."""
         files, pieces = {"": bytearray()}, list[tuple[int, str, int, int]]()
-        for at, owner in self._owners:
-            content = owner.reshape(-1).view(np.uint8)
+        for key, owner in zip(self._at, self._owners, strict=True):
+            covered = self._covered[key].nonzero()[0]
+            if not covered.size:
+                continue
+            low, high = int(covered[0]), int(covered[-1]) + 1
+            content = (owner.reshape(-1).view(np.uint8) & self._covered[key])[low:high]
+            at = self._at[key] + low
             if not content.any():
                 continue
             if content.size >= LARGE:

@@ -19,7 +19,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.games import kernels
 from pipeline_src.games.game import get_game
 from pipeline_src.jit import Need
-from pipeline_src.jit.wasm import Engine, export, lay_out, raw
+from pipeline_src.jit.wasm import Engine, export, lay_out, owner_of, raw
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import Limit
 
@@ -88,7 +88,9 @@ def amazons(size: int, variant: str) -> Engine:
     by_net: Any = build_player("amazons", "puct:movetime=1")
     puct = by_net.player_for(state).puct
     trees: Any = PuctTrees(state, 1, puct.evaluate_batch, puct.options, TREE)
+    scratch = search.evaluator
     _clear(space.actions, space.values, space.root, *search._table, *trees.forest)
+    _clear(scratch.moves, scratch.likely, scratch.endgame.turns, trees.net.endgame.turns)
     engine, line = _rules(state), np.zeros(MAX_DEPTH + 1, np.int32)
     values, empty = np.zeros(engine.arrays["actions"].size, np.float32), from_board(np.full_like(state.board, EMPTY), 0)
     (targets, played), steps = np.zeros((2, 1), np.int32), np.zeros(int(kernels.max_steps(state)), np.int32)
@@ -110,9 +112,9 @@ def amazons(size: int, variant: str) -> Engine:
 
 
 def _clear(*arrays: Any) -> None:
-    """Clear arrays: what is in new memory has no business in a file."""
+    """Clear the memory of arrays: what is in new memory has no business in a file."""
     for array in arrays:
-        array[...] = np.zeros((), array.dtype)
+        owner_of(array).view(np.uint8)[...] = 0  # also between the fields of records
 
 
 def _rules(state: Any) -> Engine:

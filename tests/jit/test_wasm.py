@@ -14,6 +14,7 @@ import pytest
 from pipeline_src.games import kernels
 from pipeline_src.games.game import get_game
 from pipeline_src.games.rules import copy_state
+from pipeline_src.jit.wasm import _Image
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.alphabeta import NODES, search_root
@@ -119,6 +120,21 @@ def test_rules_are_the_same(engines, name, game, near):
         assert [int(one) for one in played["arrays"].pop("actions")[: len(legal)]] == legal
         assert played["arrays"] == contents("state", after)
         assert back["arrays"] == contents("state", before)
+
+
+def test_files_have_nothing_of_the_memory_around_arrays():
+    made = []
+    for offset, rest in ((16, 1), (40, 7), (64, 9)):
+        room = bytearray([rest]) * (1024 + 64)
+        start = (offset - np.frombuffer(room, np.uint8).ctypes.data) % 64
+        memory = np.frombuffer(room, np.uint8, 1024, start)  # so many bytes after a multiple of 64
+        image, begin = _Image(1 << 18), 64 - offset
+        array = memory[begin : begin + 40].view(np.float32)
+        array[:] = 0.5
+        made.append((image.place(array), image.end, image.write()))
+    assert made[0] == made[1] == made[2]
+    assert made[0][0] % 64 == 0
+    assert np.frombuffer(made[0][2][0][""], np.float32).tolist() == [0.5] * 10
 
 
 def test_exponentials_are_rounded_once(engines):

@@ -96,12 +96,13 @@ def test_link_with_illegal_move_offers_the_moves_before(open_page, path):
 
 
 def test_unknown_player_is_named_once_with_another(open_page):
-    page = open_page(f"#/analyse?{LOST}&judge=1&nodes=1000&player=nobody")
-    page.see("There is no player nobody here; engine analyses instead.", "10 of 10 positions")
+    place = "game=gomoku&size=15&variant=freestyle&moves=h8"
+    page = open_page(f"#/analyse?{place}&judge=1&nodes=1000&player=nobody")
+    page.see("There is no player nobody here; engine analyses instead.", "2 of 2 positions")
     assert page.locator("main").inner_text().count("nobody") == 1
     assert "1.0" not in page.locator(".chart svg").text_content(), "whole moves"
-    page.goto(page.url.split("#")[0] + f"#/play?{LOST}&first=person&second=nobody")
-    page.see("There is no player nobody on this board; engine is chosen instead.")
+    page.goto(page.url.split("#")[0] + f"#/play?{place}&first=person&second=nobody")
+    page.see("There is no player nobody on this board; level")
 
 
 def test_position_set_up_by_clicks_in_turn_is_played_from(open_page):
