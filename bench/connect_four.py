@@ -236,6 +236,15 @@ def against(name: str, player: Any, other: Callable[[Any], int], opening: Sequen
     return 0.5 if winner == "draw" else float((winner == "first") == (side == 0))
 
 
+def play_pairs(
+    name: str, player: Any, begin: Callable[[], Callable[[Any], int]], openings: Iterable[Sequence[int]]
+) -> list[tuple[float, float]]:
+    """Return a player's points with either side after each opening; ``begin`` gives what chooses in a new game."""
+    return [
+        (against(name, player, begin(), opening, 0), against(name, player, begin(), opening, 1)) for opening in openings
+    ]
+
+
 def main() -> None:
     """Play, judge and print one line of JSON."""
     from bench.peers import PeerSearch, read_net
@@ -254,11 +263,13 @@ def main() -> None:
     player, said = make_player("connect_four", asked.player), {"player": asked.player, "games": asked.games}
     try:
         if asked.peer is not None:
-            net, pairs = read_net(asked.peer), list[tuple[float, float]]()
-            for opening in openings[::2]:
-                searches = [partial(PeerSearch(net).choose, simulations=asked.simulations) for _ in range(2)]
-                one, two = (against("connect_four", player, searches[side], opening, side) for side in (0, 1))
-                pairs.append((one, two))
+            peer = PeerSearch(read_net(asked.peer))
+
+            def begin() -> Callable[[Any], int]:
+                peer.new_game()
+                return partial(peer.choose, simulations=asked.simulations)
+
+            pairs = play_pairs("connect_four", player, begin, openings[::2])
             score = pair_score(pairs)
             print(json.dumps(said | {"peer": asked.peer.stem, **score.as_metrics(), "pairs": pairs}))
             return

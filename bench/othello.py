@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.connect_four import against, random_opening
+from bench.connect_four import play_pairs, random_opening
 from pipeline_src.errors import run_main
 from pipeline_src.games import kernels
 from pipeline_src.games.game import load_game
@@ -86,13 +86,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--depth", type=int, default=6)
     asked = parser.parse_args()
-    player, pairs = make_player("othello", asked.player), list[tuple[float, float]]()
-    other = AlphaBeta(asked.depth, asked.seed)
+    rngs = (np.random.default_rng((asked.seed, number)) for number in range(asked.games // 2))
+    openings = (random_opening(rng, PLIES, "othello") for rng in rngs)
+    player, other = make_player("othello", asked.player), AlphaBeta(asked.depth, asked.seed)
     try:
-        for number in range(asked.games // 2):
-            opening = random_opening(np.random.default_rng((asked.seed, number)), PLIES, "othello")
-            first, second = (against("othello", player, other.choose, opening, side) for side in (0, 1))
-            pairs.append((first, second))
+        pairs = play_pairs("othello", player, lambda: other.choose, openings)
     finally:
         player.close()
     score = pair_score(pairs).as_metrics()

@@ -128,9 +128,8 @@ class _Image:
 
     def __init__(self, base: int) -> None:
         self.base, self.end = base, base
-        self._at: dict[int, int] = {}  # by the address of the owner of the memory here
-        self._covered: dict[int, npt.NDArray[np.uint8]] = {}  # 255 where an array lies
-        self._owners: list[npt.NDArray[Any]] = []
+        self._owners: dict[int, tuple[int, npt.NDArray[Any], npt.NDArray[np.uint8]]] = {}
+        """By the address of the owner of the memory here: its address there, itself, and 255 where an array lies."""
 
     def place(self, array: npt.NDArray[Any]) -> int:
         owner = owner_of(array)
@@ -138,26 +137,25 @@ class _Image:
             raise ZugwerkError("an array that WebAssembly is to have does not lie in one piece")
         key = owner.ctypes.data if owner.nbytes else id(owner)
         offset = array.ctypes.data - owner.ctypes.data if owner.nbytes else 0
-        if key not in self._at:
+        if key not in self._owners:
             base = -(-self.end // LINE) * LINE
-            self._at[key] = base + LINE - (offset if offset < LINE else 0)  # what lies aligned here does so there
-            self._covered[key] = np.zeros(owner.nbytes, np.uint8)
-            self._owners.append(owner)
+            at = base + LINE - (offset if offset < LINE else 0)  # what lies aligned here does so there
+            self._owners[key] = at, owner, np.zeros(owner.nbytes, np.uint8)
             self.end = base + LINE + max(owner.nbytes, 8)
+        at, _, covered = self._owners[key]
         low, high = np.lib.array_utils.byte_bounds(array)
-        self._covered[key][offset : offset + high - low] = 255
-        return self._at[key] + offset
+        covered[offset : offset + high - low] = 255
+        return at + offset
 
     def write(self) -> tuple[dict[str, bytes], list[tuple[int, str, int, int]]]:
         """All that is not zero by file, and where it goes: (address, file, place, bytes) of each piece."""
         files, pieces = {"": bytearray()}, list[tuple[int, str, int, int]]()
-        for key, owner in zip(self._at, self._owners, strict=True):
-            covered = self._covered[key].nonzero()[0]
-            if not covered.size:
+        for begin, owner, covered in self._owners.values():
+            places = covered.nonzero()[0]
+            if not places.size:
                 continue
-            low, high = int(covered[0]), int(covered[-1]) + 1
-            content = (owner.reshape(-1).view(np.uint8) & self._covered[key])[low:high]
-            at = self._at[key] + low
+            low, high = int(places[0]), int(places[-1]) + 1
+            content, at = (owner.reshape(-1).view(np.uint8) & covered)[low:high], begin + low
             if not content.any():
                 continue
             if content.size >= LARGE:

@@ -483,12 +483,12 @@ class Session:
 
         async with self._lock:
             people = ("First person", "Second person") if self._seats == (PERSON, PERSON) else ("You", "You")
-            names = [
+            first, second = (
                 people[side] if self._seats[side] == PERSON else self._level(side) or self._seats[side]
                 for side in (0, 1)
-            ]
+            )
             resigned = self._ended == "resigned"
-            return await asyncio.to_thread(saved, self.game, suffix, (names[0], names[1]), self.winner, resigned)
+            return await asyncio.to_thread(saved, self.game, suffix, (first, second), self.winner, resigned)
 
     async def close(self) -> None:
         """End searches, timers and messages."""

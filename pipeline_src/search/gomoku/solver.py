@@ -24,12 +24,12 @@ from pipeline_src.search.gomoku.lines import (
     LAST,
     ONE_THREE,
     QUIET,
-    STRIDE,
     SURE,
     WINS,
     Lines,
     action_of,
     bring,
+    cell_of,
     lift,
     make_lines,
     may_play,
@@ -72,6 +72,8 @@ class Found:
         """Length of the line; None without a win."""
         return len(self.line) or None
 
+
+_cell_of, _action_of = njit(cache=True)(cell_of), njit(cache=True)(action_of)
 
 LIMIT, TOTAL, GENERATION, SEARCHED, MOVE, BEGUN = range(6)
 """Entries of `Memory.numbers`: positions that a search may look at and those it has; number of the last search by
@@ -299,14 +301,8 @@ def find(state: GomokuState, lines: Lines, memory: Memory, limit: int) -> int:
     bring(lines, state.board)
     n = _find(lines, memory, int(state.turn[SIDE]), limit)
     for i in range(n):
-        memory.line[i] = _action(state, lines, memory.line[i])
+        memory.line[i] = _action_of(memory.line[i], state.board.shape[1], lines)
     return n
-
-
-@njit(cache=True)
-def _action(state: GomokuState, lines: Lines, cell: int) -> int:
-    at, stride = cell - lines.sizes[FIRST], lines.sizes[STRIDE]
-    return int(at // stride * state.board.shape[1] + at % stride)
 
 
 @njit(cache=True, nogil=True)
@@ -323,7 +319,7 @@ def hold_out(state: GomokuState, lines: Lines, memory: Memory, limit: int) -> tu
     for away in range(1, max(height, width)):
         for action in range(height * width):
             down, right = abs(action // width - last // width), abs(action % width - last % width)
-            cell = lines.sizes[FIRST] + action // width * lines.sizes[STRIDE] + action % width
+            cell = _cell_of(action, width, lines)
             if max(down, right) != away or lines.cells[cell] != 0 or not may_play(lines, side, cell):
                 continue
             if lines.classes[side, cell] == WINS:
