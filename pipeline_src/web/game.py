@@ -196,21 +196,70 @@ def _fours(board: npt.NDArray[np.int8], cell: Cell, way: Cell) -> list[Cell]:
     return found[:1] if len(_row(board, cell, way)) == 4 else found
 
 
-WINS, OPEN_FOUR = 5, 4
+WINS, OPEN_FOUR, OPEN_THREE = 5, 4, 3
 
 
 @njit(cache=True)
 def _ends(
-    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8]
+    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8], way: int
 ) -> int:
-    """Number of empty cells in line with a stone where another one wins, and did not without this one."""
+    """Number of empty cells in one direction from a stone where another one wins, and did not without this one."""
     (height, width), found = board.shape, 0
+    down, right = (0, 1) if way == 0 else (1, way - 2)
+    for k in range(1 - line, line):
+        r, c = cell // width + k * down, cell % width + k * right
+        if 0 <= r < height and 0 <= c < width and board[r, c] == EMPTY and marks[r * width + c] != WINS:
+            found += line_through(board, r * width + c, colour, line, kind)
+    return found
+
+
+@njit(cache=True)
+def _nothing_stops(
+    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8], ways: int
+) -> bool:
+    """Whether a stone on an empty cell makes fours, in directions that are bits of ``ways``, of which one stays."""
+    (_, width), ends, stands = board.shape, 0, True
+    board[cell // width, cell % width] = colour
+    for way in range(4):
+        if ways >> way & 1:
+            ends += _ends(board, cell, colour, line, kind, marks, way)
+    if ends > 1 and kind == gomoku.ONE_END_OPEN:  # a stone on one end may shut a line through the other
+        for answer in range(board.size):
+            r, c = answer // width, answer % width
+            if board[r, c] == EMPTY and marks[answer] != WINS and line_through(board, answer, colour, line, kind):
+                board[r, c], left = 3 - colour, 0
+                for way in range(4):
+                    if ways >> way & 1:
+                        left += _ends(board, cell, colour, line, kind, marks, way)
+                stands, board[r, c] = stands and left > 0, EMPTY
+    board[cell // width, cell % width] = EMPTY
+    return ends > 1 and stands
+
+
+@njit(cache=True)
+def _makes_three(
+    board: npt.NDArray[np.int8], cell: int, colour: int, kind: int, marks: npt.NDArray[np.int8], bans: bool
+) -> bool:
+    """Whether a stone on an empty cell makes an open three: one more in its line makes a four that nothing stops."""
+    (height, width), row, found = board.shape, cell // board.shape[1], False
+    column = cell - row * width
+    board[row, column] = colour
     for way in range(4):
         down, right = (0, 1) if way == 0 else (1, way - 2)
-        for k in range(1 - line, line):
-            r, c = cell // width + k * down, cell % width + k * right
-            if 0 <= r < height and 0 <= c < width and board[r, c] == EMPTY and marks[r * width + c] != WINS:
-                found += line_through(board, r * width + c, colour, line, kind)
+        own = 0
+        for k in range(-3, 4):
+            r, c = row + k * down, column + k * right
+            own += 0 <= r < height and 0 <= c < width and board[r, c] == colour
+        if found or own < 3 or _ends(board, cell, colour, 5, kind, marks, way) > 0:
+            continue
+        for k in range(-3, 4):
+            r, c = row + k * down, column + k * right
+            if 0 <= r < height and 0 <= c < width and board[r, c] == EMPTY and marks[r * width + c] < OPEN_FOUR:
+                found = found or (
+                    not (bans and forbidden(board, r, c))
+                    and _nothing_stops(board, r * width + c, colour, 5, kind, marks, 1 << way)
+                )
+    board[row, column] = EMPTY
     return found
 
 
@@ -221,33 +270,26 @@ def mark_threats(state: GomokuState, marks: npt.NDArray[np.int8]) -> None:
     Args:
         state: the board is changed during the call and restored at its end.
         marks: int8 [2, H * W], by side: `WINS` for a winning line, `OPEN_FOUR` if the next stone wins whatever the
-            other side answers, unless that one wins first, else 0.
+            other side answers, unless that one wins first, `OPEN_THREE` (of lines of five) if it makes such a four,
+            else 0.
     """
     board, line = state.board, int(state.turn[gomoku.LINE])
     width = board.shape[1]
     for side in range(2):
         colour, kind, own = side + 1, kind_of_line(state, side + 1), marks[side]
+        bans = colour == gomoku.BLACK and state.turn[gomoku.RULE] == gomoku.RENJU
         for cell in range(board.size):
             wins = board[cell // width, cell % width] == EMPTY and line_through(board, cell, colour, line, kind)
             own[cell] = WINS if wins else 0
-        for cell in range(board.size):
-            row, column = cell // width, cell % width
-            if board[row, column] != EMPTY or own[cell]:
-                continue
-            if colour == gomoku.BLACK and state.turn[gomoku.RULE] == gomoku.RENJU and forbidden(board, row, column):
-                continue
-            board[row, column] = colour
-            stands = _ends(board, cell, colour, line, kind, own) > 1
-            if stands and kind == gomoku.ONE_END_OPEN:  # a stone on one end may shut a line through the other
-                for answer in range(board.size):
-                    r, c = answer // width, answer % width
-                    if board[r, c] == EMPTY and own[answer] != WINS and line_through(board, answer, colour, line, kind):
-                        board[r, c] = 3 - colour
-                        stands = stands and _ends(board, cell, colour, line, kind, own) > 0
-                        board[r, c] = EMPTY
-            board[row, column] = EMPTY
-            if stands:
-                own[cell] = OPEN_FOUR
+        for mark in (OPEN_FOUR, OPEN_THREE):
+            for cell in range(board.size):
+                row, column = cell // width, cell % width
+                if board[row, column] != EMPTY or own[cell] or (bans and forbidden(board, row, column)):
+                    continue
+                if mark == OPEN_FOUR:
+                    own[cell] = mark * _nothing_stops(board, cell, colour, line, kind, own, 15)
+                elif line == gomoku.LINE_LENGTH:
+                    own[cell] = mark * _makes_three(board, cell, colour, kind, own, bans)
 
 
 def threats_of(state: GomokuState) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -182,8 +182,9 @@ class Board(Message):
     """Gomoku: the stones of the line that has won."""
     forbidden: dict[str, str]
     """Renju: the points that are forbidden to Black, whoever is to move, each with the reason."""
-    threats: tuple[dict[str, Literal[4, 5]], dict[str, Literal[4, 5]]]
-    """Gomoku: by side, the points where its stone makes a winning line (5), or a four that nothing stops (4)."""
+    threats: tuple[dict[str, Literal[3, 4, 5]], dict[str, Literal[3, 4, 5]]]
+    """Gomoku: by side, the points where its stone makes a winning line (5), a four that nothing stops (4), or an open
+    three (3), which such a four follows."""
 
 
 class Squares(Message):

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.gomoku import SIDE
-from pipeline_src.search.gomoku.lines import SURE, WINS, cell_of, make_lines, may_play
+from pipeline_src.search.gomoku.lines import ONE_THREE, SURE, THREE, WIDE_THREE, WINS, cell_of, make_lines, may_play
 from pipeline_src.web.game import forbidden_cells, squares_of, threats_of, winning_line
 from pipeline_src.web.session import Opening
 from tests.games import gomoku_reference
@@ -188,10 +188,35 @@ def test_threats_are_those_of_the_pattern_tables(variant):
                 if variant == "renju" and side == 0 and not may_play(lines, 0, cell):
                     assert text not in marked[0]
                 elif lines.counts[side, WINS] == 0 or lines.classes[side, cell] == WINS:  # else nobody asks for fours
-                    kind = int(lines.classes[side, cell])
-                    assert marked[side].get(text) == {WINS: 5, SURE: 4}.get(kind), (before, text, side)
+                    kind, mark = int(lines.classes[side, cell]), marked[side].get(text)
+                    assert (mark if mark != 3 else None) == {WINS: 5, SURE: 4}.get(kind), (before, text, side)
                     seen.add(kind)
-    assert {WINS, SURE} <= seen
+                    packed = int(lines.packed[side, cell])
+                    three = any(THREE <= packed >> 4 * d & 15 <= WIDE_THREE for d in range(4))
+                    if three and kind < SURE and lines.counts[side, SURE] == 0 and (variant, side) != ("renju", 0):
+                        assert mark == (3 if state.turn[gomoku.LINE] == 5 else None), (before, text, side)
+    assert {WINS, SURE, ONE_THREE} <= seen
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "caro", "renju"])
+def test_after_an_open_three_the_next_stone_in_line_makes_a_four(variant):
+    rng, seen = np.random.default_rng(6), 0
+    for _ in range(20):
+        state = gomoku.initial_state(9, variant)
+        state.board[:] = rng.choice([0, 1, 2], state.board.shape, p=[0.76, 0.12, 0.12])
+        marked = threats_of(state)
+        for side in (0, 1):
+            for text in [text for text, kind in marked[side].items() if kind == 3]:
+                three = gomoku.parse_move(text, 9, 9)
+                state.board.flat[three] = side + 1
+                after = threats_of(state)[side]
+                fours = {at for at, kind in after.items() if kind == 4 and marked[side].get(at) != 4}
+                ways = np.abs([np.subtract(divmod(gomoku.parse_move(at, 9, 9), 9), divmod(three, 9)) for at in fours])
+                steps = [(int(down), int(right)) for down, right in ways]
+                assert any(max(down, right) <= 3 and (down in (0, right) or right == 0) for down, right in steps)
+                state.board.flat[three] = 0
+                seen += 1
+    assert seen > 100
 
 
 def test_a_board_tells_its_threats_until_the_end(client):
@@ -200,7 +225,7 @@ def test_a_board_tells_its_threats_until_the_end(client):
     def threats(*moves):
         return post(client, "play/board", place | {"moves": moves})["threats"]
 
-    assert threats() == [{"b5": 4, "f5": 4}, {}]
+    assert threats() == [{"b5": 4, "f5": 4}, dict.fromkeys(("c4", "d4", "g4", "h4"), 3)]
     assert threats("f5", "g4") == [{"b5": 5, "g5": 5}, {"d4": 4, "h4": 4}]
     assert threats("f5", "g4", "b5") == [{}, {}]
 

@@ -490,8 +490,11 @@ def test_a_point_that_renju_forbids_is_marked_and_says_why(open_page):
 
 @pytest.mark.slow
 def test_threats_of_both_sides_are_marked_and_named(open_page):
-    page = open_page("#/analyse?game=gomoku&size=9&variant=freestyle&moves=c5,e4,d5,f4,e5,g4")
+    page = open_page("#/analyse?game=gomoku&size=9&variant=freestyle&moves=c5,e4,d5,f4")
     page.push("Threats")
+    page.get_by_role("gridcell", name="g4, white makes an open three").wait_for()
+    page.touch("e5")
+    page.touch("g4")
     page.get_by_role("gridcell", name="b5, black makes a four that nothing stops").wait_for()
     page.get_by_role("gridcell", name="h4, white makes a four that nothing stops").wait_for()
     assert sorted(page.locator(".board .threat .marker-label").all_text_contents()) == ["4"] * 4

@@ -3,7 +3,7 @@
 import { s } from "../dom.js";
 import { Grid, readRanks, FILES } from "./grid.js";
 
-const MAKES = { 5: "five", 4: "a four that nothing stops" };
+const MAKES = { 5: "five", 4: "a four that nothing stops", 3: "an open three" };
 const COLOURS = { x: "black", o: "white", X: "black", O: "white" };
 
 export class StoneBoard {
@@ -25,7 +25,7 @@ export class StoneBoard {
    * @param forbidden {name: why} of cells that the rule forbids to Black; fainter where White may play
    * @param line stones that have won
    * @param numbers {name: number} to write on stones
-   * @param threats by side, {name: 5 or 4} of points where its stone makes five, or a four that nothing stops
+   * @param threats by side, {name: 5, 4 or 3} of points where its stone makes five, a four that nothing stops, or an open three
    */
   set({ fen = null, stones = fen === null ? new Map() : readRanks(fen, this.grid.files), legal = [], last = null, forbidden = {}, line = [], numbers = {}, threats = [] }) {
     const { grid } = this, won = new Set(line), marks = new Map();
@@ -44,7 +44,7 @@ export class StoneBoard {
     }
     for (const name of Object.keys(forbidden)) grid.cross(name, this.legal.has(name) ? "forbidden later" : "forbidden");
     grid.layers.labels.querySelectorAll(".threat").forEach((one) => one.remove());
-    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, kind: "threat", text: String(kind), aside: 26, size: 32, r: 22, ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })));
+    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, kind: "threat", text: String(kind), aside: 26, ...(kind > 3 ? { size: 32, r: 22 } : { size: 24, r: 16 }), ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })));
     this.ring("won", line, 33);
     this.last(last, numbers[last] ? 41 : 17);
     grid.legal(legal && this.legal);

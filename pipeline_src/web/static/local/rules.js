@@ -172,7 +172,7 @@ export class Rules {
     return [...board.keys()].filter((cell) => board[cell] === 0 && this.kernels.run("forbidden", { row: Math.floor(cell / this.size), column: cell % this.size })).map((cell) => this.name(cell));
   }
 
-  /** By side of Gomoku, the points where a stone makes a winning line (5), or a four that nothing stops (4). */
+  /** By side of Gomoku, the points where a stone makes a winning line (5), a four that nothing stops (4) or an open three (3). */
   threats(winner) {
     if (this.game !== "gomoku" || winner) return [{}, {}];
     const marks = this.kernels.array("marks");

@@ -38,7 +38,7 @@ function switchButton(key, text, redraw) {
 /** A button for the numbers of moves on the stones of Gomoku; `redraw` shows the position again. */
 export const numbersButton = (redraw) => switchButton(NUMBERS, "Numbers", redraw);
 
-/** A button for the points where either side makes five or a four that nothing stops; boards with `threats` show them. */
+/** A button for the points where either side makes five, a four that nothing stops or an open three; boards with `threats` show them. */
 export const threatsButton = (redraw) => switchButton(THREATS, "Threats", redraw);
 
 /** A board with the same verbs for each game: show(position), line(moves), onmove. */
