@@ -270,11 +270,13 @@ def test_two_tabs_do_not_overwrite_each_other(open_page):
 def test_page_marks_mistakes_and_adds_better_moves(open_page):
     page = open_page("#/analyse?game=gomoku&size=15&moves=h8,i9,h9,i8,h10,a1,h11,a3,h12&judge=1&nodes=5000", PHONE)
     page.see("10 of 10 positions")
-    page.see("Move 6 of 9", re.compile("^After 6. a1 Black had a forced win; (h7|h11) was the point"))
+    page.see("Move 6 of 9", re.compile("^After a1 .move 6. Black had a forced win; (h7|h11) was the point"))
     assert "??" in page.get_by_role("group", name="Moves").get_by_role("button", name=re.compile("^a1")).inner_text()
     page.get_by_role("tab", name="Mistakes").click()
     page.push("Next move", re.compile(r"^6\. a1 \?\? "))
     page.see("Move 6 of 9")
+    box = page.locator(".board").bounding_box()
+    assert box["y"] >= -box["height"] / 2, f"the list is far below the board, which comes back into sight: {box}"
     text = page.locator(".lines strong", has_text="better").inner_text()
     page.push("Add what was better than move 6 as a variation")
     page.see("a variation")

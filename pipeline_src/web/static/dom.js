@@ -78,6 +78,12 @@ export function reveal(box, element) {
   if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = top - box.clientHeight / 2;
 }
 
+/** On a phone what is pressed may lie far below the board: bring a board back of which less than half is in sight. */
+export function backInSight(board) {
+  const { top, height } = board.getBoundingClientRect();
+  if (top + height / 2 < 0) board.scrollIntoView();
+}
+
 /** A message in the corner that goes by itself; kind is "", "good" or "bad". */
 export function toast(text, kind = "") {
   const one = h("div", { class: `toast ${kind}` }, text);

@@ -1,7 +1,7 @@
 // A game on a free board: moves that a person plays become variations of its tree, and players judge its positions.
 
 import { get, post } from "../api.js";
-import { count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
+import { backInSight, count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton, threatsButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
@@ -110,6 +110,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   function placeOf(one) { return { ...place, moves: tree.moves(one) }; }
 
   function go(to) {
+    backInSight(boardBox);
     if (!to || to === node) return;
     const other = node === null || !line.includes(to);
     node = to;
@@ -287,8 +288,8 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   function tell() {
     const { bad, forced } = judges.story(line), loser = forced && sides[Number(judges.best(forced).win_rate > 0.5)], after = bad && judges.best(bad), point = bad && judges.best(bad.parent)?.line[0];
     const won = after && proven(after.value, after.player).startsWith("wins");
-    put(story, bad && [`After ${bad.depth}. `, h("a", { href: "", onclick: (event) => { event.preventDefault(); go(bad); } }, bad.move), won ? ` ${sides[1 - sideToMove(bad.parent)]} had a forced win` : ` ${sides[sideToMove(bad.parent)]} had given away ${percent(judges.lost(bad))}`, point && point !== bad.move ? `; ${point} was the point. ` : ". "],
-      forced && (forced === bad ? `From there on the loss of ${loser} was forced.` : `The loss of ${loser} was forced from ${forced.depth}. ${forced.move} on.`));
+    put(story, bad && ["After ", h("a", { href: "", onclick: (event) => { event.preventDefault(); go(bad); } }, bad.move), ` (move ${bad.depth})`, won ? ` ${sides[1 - sideToMove(bad.parent)]} had a forced win` : ` ${sides[sideToMove(bad.parent)]} had given away ${percent(judges.lost(bad))}`, point && point !== bad.move ? `; ${point} was the point. ` : ". "],
+      forced && (forced === bad ? `From there on the loss of ${loser} was forced.` : `The loss of ${loser} was forced from ${forced.move} (move ${forced.depth}) on.`));
   }
 
   /** The worst turns as puzzles: those of the person who played the game, if one did. */

@@ -44,7 +44,7 @@ export class StoneBoard {
     }
     for (const name of Object.keys(forbidden)) grid.cross(name, this.legal.has(name) ? "forbidden later" : "forbidden");
     grid.layers.labels.querySelectorAll(".threat").forEach((one) => one.remove());
-    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, kind: "threat", text: String(kind), aside: 26, ...(kind > 3 ? { size: 32, r: 22 } : { size: 24, r: 16 }), ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })));
+    grid.markers([...marks].map(([at, { kind, colour }]) => ({ at, kind: "threat", text: String(kind), aside: 25, size: 38, r: 26, ground: colour === "black" ? "#222" : "#fff", colour: colour === "black" ? "#fff" : "#222" })));
     this.ring("won", line, 33);
     this.last(last, numbers[last] ? 41 : 17);
     grid.legal(legal && this.legal);

@@ -3,7 +3,7 @@
 
 import { copies, saveAs } from "../analyse/copy.js";
 import { here, post, socket } from "../api.js";
-import { clockText, h, notice, percent, put, reveal, short, spaced, toast } from "../dom.js";
+import { backInSight, clockText, h, notice, percent, put, reveal, short, spaced, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink, stored } from "./setup.js";
@@ -72,6 +72,7 @@ export function showGame(root, id) {
       localStorage.setItem(LAST, id);
       turned = game.board.game === "amazons" && game.seats[0] !== "person" && game.seats[1] === "person";
       makeBoard();
+      steps.append(game.board.game === "amazons" ? squares.button : numbers, h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"));
     }
     if (!before || before.board.moves.length !== game.board.moves.length) teacher.drop();
     if (teacher.holds) { draw(); return; }
@@ -196,8 +197,6 @@ export function showGame(root, id) {
     const save = async () => { try { saveAs(`${game.board.game}.sgf`, await sgf({ first_name: names[0], second_name: names[1], winner: game.board.winner, resigned: game.ended === "resigned", date: new Date().toISOString().slice(0, 10) })); } catch (error) { toast(error.message, "bad"); } };
     put(tools,
       copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats), sgf })),
-      h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"),
-      game.board.game === "amazons" ? squares.button : numbers,
       game.formats.map((suffix) => here ? h("button", { type: "button", onclick: save }, `Save .${suffix}`) : h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
   }
 
@@ -205,6 +204,7 @@ export function showGame(root, id) {
     const moves = game.board.moves;
     if (ply >= moves.length) { looking = shown = null; board.show(game.board); squares.update(); draw(); return; }
     looking = ply;
+    backInSight(place);
     try {
       const position = await post("play/board", { ...game.place, moves: moves.slice(0, ply) });
       if (looking === ply) { shown = position; board.show({ ...position, cells: [], turns: {} }); squares.update(); }
@@ -225,6 +225,7 @@ export function showGame(root, id) {
     if (value.stage === "done" && value.hint) {
       put(hintLine, `Hint: ${value.hint}`);
       if (looking === null) board.line([value.hint, ...(value.thought?.line.slice(1) || [])]);
+      backInSight(place);
     } else if (value.stage === "thinking" && value.thought && looking === null && !board.board.from) board.line(value.thought.line);
     drawThought();
   }
