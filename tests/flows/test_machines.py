@@ -1,4 +1,4 @@
-"""docs/how-to/run-on-other-machines.md, followed on three hosts: a server on PostgreSQL, and two workers."""
+"""docs/how-to/run-on-other-machines.md, followed on three hosts: a server, on PostgreSQL too, and two workers."""
 
 import contextlib
 import os
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from flows import CHECKOUT
@@ -139,6 +140,25 @@ def postgres(host: Host) -> Iterator[None]:
             process.wait(60)
 
 
+@contextlib.contextmanager
+def serving(head: Host, *others: Host) -> Iterator[None]:
+    """The server of the page, with its pool and its deployment, known to all hosts."""
+    with head.running("prefect server start --host 10.0.0.1", "Check out the dashboard at"):
+        health = "until curl --silent --fail http://10.0.0.1:4200/api/health; do sleep 0.5; done"
+        head.sh(f"timeout 240 bash -c '{health}'")
+        for host in (head, *others):
+            host.env["PREFECT_API_URL"] = "http://10.0.0.1:4200/api"
+        head.run("prefect work-pool create machines --type process")
+        head.run("prefect --no-prompt deploy --all --prefect-file flows/machines.yaml")
+        yield
+
+
+def working(host: Host) -> contextlib.AbstractContextManager[None]:
+    """A worker of the page."""
+    host.env["ZUGWERK_CHECKOUT"] = str(host.checkout)
+    return host.running("prefect worker start --pool machines --limit 1", "Worker 'ProcessWorker")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @needs_namespaces
@@ -154,17 +174,9 @@ def test_two_machines_run_targets_and_return_branches(tmp_path: Path) -> None:
         head.run("createdb --host 127.0.0.1 --username postgres prefect")
         (url,) = re.findall(r"PREFECT_API_DATABASE_CONNECTION_URL=(\S+)", PAGE)
         head.env["PREFECT_API_DATABASE_CONNECTION_URL"] = url
-        stack.enter_context(head.running("prefect server start --host 10.0.0.1", "Check out the dashboard at"))
-        health = "until curl --silent --fail http://10.0.0.1:4200/api/health; do sleep 0.5; done"
-        head.sh(f"timeout 240 bash -c '{health}'")
-        for host in (head, *workers):
-            host.env["PREFECT_API_URL"] = "http://10.0.0.1:4200/api"
-        head.run("prefect work-pool create machines --type process")
-        head.run("prefect --no-prompt deploy --all --prefect-file flows/machines.yaml")
+        stack.enter_context(serving(head, *workers))
         for host in workers:
-            host.env["ZUGWERK_CHECKOUT"] = str(host.checkout)
-            command = "prefect worker start --pool machines --limit 1"
-            stack.enter_context(host.running(command, "Worker 'ProcessWorker"))
+            stack.enter_context(working(host))
         for item in "ab":
             head.run(f"prefect deployment run reproduce/machines --param 'targets=[\"toy_meet@{item}\"]'")
 
@@ -188,3 +200,31 @@ def test_two_machines_run_targets_and_return_branches(tmp_path: Path) -> None:
         assert all("Task run 'toy_meet@" in host.log.read_text() for host in workers)
         stored = head.sh('psql -h 127.0.0.1 -U postgres -d prefect -Atc "select count(*) from flow_run"')
         assert int(stored) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@needs_namespaces
+def test_the_run_of_a_machine_that_is_gone_ends_on_another(tmp_path: Path) -> None:
+    server, meet = repository(tmp_path), tmp_path / "meet"
+    with hosts(3) as made, contextlib.ExitStack() as stack:
+        head, gone, other = (Host(words, tmp_path / address) for address, words in made)
+        for host in (head, gone, other):
+            subprocess.run(["git", "clone", "--quiet", str(server), str(host.checkout)], check=True)
+            host.env["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] = "30"  # its least
+        stack.enter_context(serving(head, gone, other))
+        sooner = head.checkout / "flows/gone.yaml"
+        sooner.write_text(sooner.read_text().replace("within: 600", "within: 45"))
+        head.run("prefect automation create --from-file flows/gone.yaml")
+        with working(gone):
+            head.run("prefect deployment run reproduce/machines --param 'targets=[\"toy_meet@a\"]'")
+            wait_for(lambda: (meet / "a").exists(), limit_s=240)
+            for process in psutil.process_iter():  # at once, so that none reports how it ended
+                with contextlib.suppress(psutil.Error):
+                    if process.environ().get("ZUGWERK_CHECKOUT") == gone.env["ZUGWERK_CHECKOUT"]:
+                        process.kill()
+        (meet / "b").touch()  # the stage may end
+        with working(other):
+            wait_for(lambda: "runs/" in head.sh("git ls-remote origin 'refs/heads/runs/*'"), limit_s=400)
+            wait_for(lambda: "completed" in head.sh("COLUMNS=200 prefect flow-run ls --limit 1").lower())
+        assert "Task run 'toy_meet@a" in other.log.read_text()
