@@ -123,7 +123,12 @@ def _figures(found: Found, words: list[str]) -> list[str]:
 def _best(row: dict[str, Any]) -> list[str]:
     """Return the cells of `BEST`."""
     unit = row["unit"]
-    cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
+    cells = [
+        number(row["published"], unit, row["ours"]),
+        f"**{number(row['ours'], unit)}**",
+        interval(row),
+        number(row["n"]),
+    ]
     words = with_unit(row["words"], unit)
     return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
 

@@ -12,6 +12,7 @@ A report of the graph says itself what made it (`project.graph.made_by`). `keep`
 
 import datetime
 import json
+import math
 import os
 import platform
 import re
@@ -345,22 +346,25 @@ def with_unit(words: str, unit: str) -> str:
     return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
 
 
-def number(value: float | None, unit: str = "") -> str:
-    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
+def number(value: float | None, unit: str = "", like: float | None = None) -> str:
+    """Return a figure as text: counts in full, shares to three decimals, others with those that ``like`` has.
+
+    ``like`` is the value next to which this one stands, by default itself; it has three digits or more.
+    """
     if value is None:
         return "-"
     if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
         return f"{int(value):,}"
     if unit in ("score", "fraction", "F1", "squared error") or unit.startswith("fraction"):
         return f"{value:.3f}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    like = abs(like or value)
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(like))) if like else 0}f}"
 
 
 def interval(row: dict[str, Any]) -> str:
     """Return a figure's 95 % interval as text, ``-`` without one."""
-    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
+    ends = [number(row[end], row["unit"], row["ours"]) for end in ("low", "high")]
+    return "-" if row["low"] is None else " to ".join(ends)
 
 
 # Figures of a run that git keeps.

@@ -86,7 +86,7 @@ def line(row: dict[str, Any], below: bool = False) -> Line:
     known = [row["data"], *([] if graph else [row["hardware"], row["date"]])]
     return Line(
         words=row["words"],
-        published=number(row["published"], row["unit"]),
+        published=number(row["published"], row["unit"], row["ours"]),
         ours="not made yet" if row["ours"] is None else number(row["ours"], row["unit"]),
         interval=interval(row),
         ratio="-" if row["ratio"] is None else f"{row['ratio']:.3g}",

@@ -11,7 +11,7 @@ import pytest
 from pipeline_src.arena.match import Tournament, run_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
-from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, number, with_unit
+from pipeline_src.report.figures import REGISTRY, SYSTEMS, figures, interval, number, with_unit
 from pipeline_src.report.page import lines, verdicts
 from pipeline_src.report.tournament_page import write_page
 from tests.arena import fakes  # noqa: F401 - registers the player
@@ -193,6 +193,20 @@ def test_missing_figures_are_marked():
 def test_numbers(value, unit, text):
     assert number(value, unit) == text
     assert with_unit("words", unit) == ("words" if unit in ("", "score", "games", "Elo") else f"words, {unit}")
+
+
+@pytest.mark.parametrize(
+    ("low", "ours", "high", "unit", "text"),
+    [
+        (0.0626, 0.426, 2.9, "", "0.063 to 2.900"),
+        (50.84, 90.1, 130.2, "Elo", "50.8 to 130.2"),
+        (0.912, 1.35, 1.8, "squares left", "0.91 to 1.80"),
+        (-0.962, 0.0, 0.962, "squares left", "-0.962 to 0.962"),
+        (0.9, 1200.4, 2400.6, "", "1 to 2,401"),
+    ],
+)
+def test_an_interval_has_the_decimals_of_its_value(low, ours, high, unit, text):
+    assert interval({"low": low, "ours": ours, "high": high, "unit": unit}) == text
 
 
 # The verdict on a system follows from the interval of a measurement and the published value.
