@@ -205,7 +205,7 @@ def test_two_machines_run_targets_and_return_branches(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @needs_namespaces
-def test_the_run_of_a_machine_that_is_gone_ends_on_another(tmp_path: Path) -> None:
+def test_the_run_of_a_gone_machine_ends_on_another(tmp_path: Path) -> None:
     server, meet = repository(tmp_path), tmp_path / "meet"
     with hosts(3) as made, contextlib.ExitStack() as stack:
         head, gone, other = (Host(words, tmp_path / address) for address, words in made)

@@ -199,7 +199,7 @@ def test_threats_are_those_of_the_pattern_tables(variant):
 
 
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "caro", "renju"])
-def test_after_an_open_three_the_next_stone_in_line_makes_a_four(variant):
+def test_an_open_three_leads_to_a_four_in_line(variant):
     rng, seen = np.random.default_rng(6), 0
     for _ in range(20):
         state = gomoku.initial_state(9, variant)
