@@ -267,6 +267,31 @@ def test_two_tabs_do_not_overwrite_each_other(open_page):
     assert other.get_by_role("group", name="Moves").get_by_text("a1").count() == 0
 
 
+ROWS = """async (moves) => {
+  const app = document.querySelector("script[src*='app.js']").src;
+  const { Candidates } = await import(new URL("analyse/candidates.js", app));
+  const about = { player: () => "zero", rate: (_, rate) => rate, side: "Black", onpoint: () => 0, ondraw: () => 0 };
+  const one = globalThis.rows ??= new Candidates(about), line = { value: 0, win_rate: 0.5, depth: 1, visits: 1 };
+  if (!one.element.isConnected) document.body.prepend(one.element);
+  Object.assign(one, { on: true, node: "position" });
+  one.thoughts.set("position", { player: "zero", nodes: 9, lines: moves.map((move) => ({ ...line, moves: [move] })) });
+  one.draw();
+  return [...one.list.querySelectorAll("strong")].map((move) => move.textContent);
+}"""
+
+
+def test_best_moves_stay_under_the_pointer(open_page):
+    page = open_page("#/analyse")
+    page.get_by_role("heading", name="Find the move").wait_for()
+    assert page.evaluate(ROWS, ["a1", "b2"]) == ["a1", "b2"]
+    assert page.evaluate(ROWS, ["b2", "a1"]) == ["b2", "a1"]
+    page.locator(".candidates li").first.hover()
+    assert page.evaluate(ROWS, ["a1", "b2"]) == ["b2", "a1"]
+    assert page.evaluate(ROWS, ["c3", "b2"]) == ["b2", "c3"]
+    page.mouse.move(0, 0)
+    assert page.evaluate(ROWS, ["c3", "b2"]) == ["c3", "b2"]
+
+
 def test_page_marks_mistakes_and_adds_better_moves(open_page):
     page = open_page("#/analyse?game=gomoku&size=15&moves=h8,i9,h9,i8,h10,a1,h11,a3,h12&judge=1&nodes=5000", PHONE)
     page.see("10 of 10 positions")

@@ -86,8 +86,18 @@ export class Candidates {
   /** Lines of a position, best first. */
   lines(node) { return this.on ? this.thoughts.get(node)?.lines || [] : []; }
 
+  /** Lines in the order of the rows while somebody points at them, lest a click finds another move than the eye did. */
+  held(lines) {
+    if (this.drawn !== this.node || !this.list.matches(":hover, :focus-within")) return lines;
+    const left = new Map(lines.map((line) => [line.moves[0], line]));
+    const kept = lines.map((_, k) => { const move = this.rows[k]?.moves[0], line = left.get(move); left.delete(move); return line; });
+    const others = [...left.values()];
+    return kept.map((line) => line ?? others.shift());
+  }
+
   draw() {
-    const thought = this.on && this.node ? this.thoughts.get(this.node) : null, lines = thought?.lines || [];
+    const thought = this.on && this.node ? this.thoughts.get(this.node) : null, lines = this.held(thought?.lines || []);
+    this.drawn = this.node;
     const words = { waiting: "waits for a free engine …", loading: "is getting ready …", failed: this.state?.error }[this.state?.state];
     this.tell(!this.on ? "off" : !this.node ? "the game is over" : words ? (this.state.state === "failed" ? words : `${this.player()} ${words}`) : thought ? `${thought.player}: ${short(thought.nodes)} ${thought.nodes === 1 ? unitOf(thought.player).slice(0, -1) : unitOf(thought.player)}${this.state?.state === "done" ? ", done" : ""}; win rates of ${this.side}` : "");
     while (this.rows.length < lines.length) this.rows.push(this.row());
