@@ -66,7 +66,7 @@ def test_a_row_has_published_ours_interval_and_ratio(measured: Path) -> None:
     assert shown("joseki", "games") == ["507", "1,000", "-", "1.97"]
     assert shown("joseki", "patterns") == ["27,686", "13,843", "-", "0.5"]
     assert shown("joseki", "clashes_ours") == ["-", "0", "-", "-"]
-    assert shown("amazons_engine", "elo_per_doubling") == ["-", "104", "61.5 to 147", "-"]
+    assert shown("amazons_engine", "elo_per_doubling") == ["-", "104", "62 to 147", "-"]
     assert shown("search_depth", "positions") == ["81,742,572", "not made yet", "-", "-"]
     assert rows["joseki", "games"]["command"] == "dvc repro joseki_build"
 
