@@ -566,3 +566,30 @@ def test_territory_follows_the_position_that_is_looked_at(open_page):
     page.push("Territory")
     page.wait_for_selector(".board .owned", state="detached")
     assert violations(page) == []
+
+
+@pytest.mark.slow
+def test_boards_end_above_the_fold_of_a_laptop(open_page):
+    laptop = {"width": 1366, "height": 768}
+    page = open_page("#/play", laptop)
+
+    def fold():
+        box = page.locator(".board").first.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= laptop["height"], page.url
+        assert page.evaluate("scrollY") == 0
+
+    fold()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".seat.to-move")
+    fold()
+    for path, text in (("#/analyse?game=gomoku&size=15&moves=h8", "Move 1 of 1"), ("#/nets", "What the net sees")):
+        page.goto(page.url.split("#")[0] + path)
+        page.see(text)
+        page.locator(".board").first.wait_for()
+        fold()
+    for puzzles in ("Forced wins of Gomoku", "Turns of the Amazons"):
+        page.goto(page.url.split("#")[0] + "#/analyse")
+        page.push(puzzles)
+        page.get_by_role("button", name="Show the answer").wait_for()
+        fold()

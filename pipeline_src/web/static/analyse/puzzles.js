@@ -59,7 +59,7 @@ export async function solve(root, begin, views, { kind, number, address }) {
   const step = (text, to) => h("button", { type: "button", disabled: to < 1 || to > all.length, onclick: () => begin(views.puzzles, kind, to) }, text);
   const give = h("button", { type: "button", onclick: show }, "Show the answer");
   put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, "Find the move"), h("button", { type: "button", onclick: () => begin(views.choose) }, "Analyse a game")),
-    h("div", { class: "beside wide" }, boardBox, h("div", { class: "stack" }, h("div", { class: "card stack" },
+    h("div", { class: "beside wide" }, h("div", { class: "at-board" }, boardBox), h("div", { class: "stack" }, h("div", { class: "card stack" },
       h("h2", {}, `${TITLES[kind]} ${at + 1} of ${all.length}`, isDone(at) && h("small", {}, " solved")), about, said, line,
       h("div", { class: "row" }, give, h("button", { type: "button", onclick: () => begin(views.puzzles, kind, at + 1) }, "From the start"), h("button", { type: "button", onclick: () => begin(views.place, { ...puzzle.place }) }, "Analyse this position")),
       h("div", { class: "row" }, step("Previous", at), step("Next", at + 2))))));
