@@ -201,15 +201,18 @@ WINS, OPEN_FOUR, OPEN_THREE = 5, 4, 3
 
 @njit(cache=True)
 def _ends(
-    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8], way: int
+    board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8], ways: int
 ) -> int:
-    """Number of empty cells in one direction from a stone where another one wins, and did not without this one."""
+    """Number of cells in line with a stone that win only since it stands, in directions that are bits of ``ways``."""
     (height, width), found = board.shape, 0
-    down, right = (0, 1) if way == 0 else (1, way - 2)
-    for k in range(1 - line, line):
-        r, c = cell // width + k * down, cell % width + k * right
-        if 0 <= r < height and 0 <= c < width and board[r, c] == EMPTY and marks[r * width + c] != WINS:
-            found += line_through(board, r * width + c, colour, line, kind)
+    for way in range(4):
+        down, right = (0, 1) if way == 0 else (1, way - 2)
+        for k in range(1 - line, line):
+            r, c = cell // width + k * down, cell % width + k * right
+            if not (ways >> way & 1 and 0 <= r < height and 0 <= c < width):
+                continue
+            if board[r, c] == EMPTY and marks[r * width + c] != WINS:
+                found += line_through(board, r * width + c, colour, line, kind)
     return found
 
 
@@ -218,22 +221,18 @@ def _nothing_stops(
     board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int, marks: npt.NDArray[np.int8], ways: int
 ) -> bool:
     """Whether a stone on an empty cell makes fours, in directions that are bits of ``ways``, of which one stays."""
-    (_, width), ends, stands = board.shape, 0, True
+    width = board.shape[1]
     board[cell // width, cell % width] = colour
-    for way in range(4):
-        if ways >> way & 1:
-            ends += _ends(board, cell, colour, line, kind, marks, way)
-    if ends > 1 and kind == gomoku.ONE_END_OPEN:  # a stone on one end may shut a line through the other
+    stands = _ends(board, cell, colour, line, kind, marks, ways) > 1
+    if stands and kind == gomoku.ONE_END_OPEN:  # a stone on one end may shut a line through the other
         for answer in range(board.size):
             r, c = answer // width, answer % width
             if board[r, c] == EMPTY and marks[answer] != WINS and line_through(board, answer, colour, line, kind):
-                board[r, c], left = 3 - colour, 0
-                for way in range(4):
-                    if ways >> way & 1:
-                        left += _ends(board, cell, colour, line, kind, marks, way)
-                stands, board[r, c] = stands and left > 0, EMPTY
+                board[r, c] = 3 - colour
+                stands = stands and _ends(board, cell, colour, line, kind, marks, ways) > 0
+                board[r, c] = EMPTY
     board[cell // width, cell % width] = EMPTY
-    return ends > 1 and stands
+    return stands
 
 
 @njit(cache=True)
@@ -250,7 +249,7 @@ def _makes_three(
         for k in range(-3, 4):
             r, c = row + k * down, column + k * right
             own += 0 <= r < height and 0 <= c < width and board[r, c] == colour
-        if found or own < 3 or _ends(board, cell, colour, 5, kind, marks, way) > 0:
+        if found or own < 3 or _ends(board, cell, colour, 5, kind, marks, 1 << way) > 0:
             continue
         for k in range(-3, 4):
             r, c = row + k * down, column + k * right

@@ -104,7 +104,9 @@ DEPLOYED = PROJECT["deployments"]
 
 def test_version_of_prefect_is_that_of_the_lock():
     locked = (CHECKOUT / "requirements.lock").read_text().splitlines()
+    machines = yaml12.parse((CHECKOUT / "flows/machines.yaml").read_text())
     assert f"prefect=={PROJECT['prefect-version']}" in locked
+    assert machines["prefect-version"] == PROJECT["prefect-version"]
 
 
 def test_own_prefect_commands_have_the_home_of_the_flows():
