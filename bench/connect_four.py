@@ -191,11 +191,19 @@ def judge(solver: Solver, opening: Iterable[int], actions: Iterable[int]) -> tup
     return kept, moves, decided
 
 
-def random_opening(rng: np.random.Generator, plies: int, name: str = "connect_four") -> list[int]:
+def start_of(name: str, size: int | None = None) -> Any:
+    """Return the start position of a game; without a size, on its first board."""
+    game = load_game(name)
+    return game.initial_state(game.SIZES[0] if size is None else size)
+
+
+def random_opening(
+    rng: np.random.Generator, plies: int, name: str = "connect_four", size: int | None = None
+) -> list[int]:
     """Return a random line of a game that ends in an unfinished position."""
     game = load_game(name)
     while True:
-        state, line = game.initial_state(), list[int]()
+        state, line = start_of(name, size), list[int]()
         while len(line) < plies and (legal := game.legal_actions(state).tolist()):
             line.append(int(rng.choice(legal)))
             state = game.play(state, line[-1])
@@ -219,12 +227,14 @@ def play(choose: Callable[[list[Any]], list[int]], openings: Sequence[Sequence[i
     return games
 
 
-def against(name: str, player: Any, other: Callable[[Any], int], opening: Sequence[int], side: int) -> float:
+def against(
+    name: str, player: Any, other: Callable[[Any], int], opening: Sequence[int], side: int, size: int | None = None
+) -> float:
     """Return the points of a player that has one side, 0 or 1, of a game against what chooses for the other one."""
     from pipeline_src.players.player import Position
 
     game = load_game(name)
-    start, line, rng = game.initial_state(), list(opening), np.random.default_rng(0)
+    start, line, rng = start_of(name, size), list(opening), np.random.default_rng(0)
     state = reduce(game.play, opening, start)
     while (winner := game.winner(state)) is None:
         if game.to_play(state) == side:
@@ -237,12 +247,18 @@ def against(name: str, player: Any, other: Callable[[Any], int], opening: Sequen
 
 
 def play_pairs(
-    name: str, player: Any, begin: Callable[[], Callable[[Any], int]], openings: Iterable[Sequence[int]]
+    name: str,
+    player: Any,
+    begin: Callable[[], Callable[[Any], int]],
+    openings: Iterable[Sequence[int]],
+    size: int | None = None,
 ) -> list[tuple[float, float]]:
     """Return a player's points with either side after each opening; ``begin`` gives what chooses in a new game."""
-    return [
-        (against(name, player, begin(), opening, 0), against(name, player, begin(), opening, 1)) for opening in openings
-    ]
+
+    def points(opening: Sequence[int], side: int) -> float:
+        return against(name, player, begin(), opening, side, size)
+
+    return [(points(opening, 0), points(opening, 1)) for opening in openings]
 
 
 def main() -> None:

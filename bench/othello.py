@@ -15,8 +15,8 @@ import numpy as np
 from bench.connect_four import play_pairs, random_opening
 from pipeline_src.errors import run_main
 from pipeline_src.games import kernels
-from pipeline_src.games.game import load_game
 from pipeline_src.games.learnable.othello import OVER, SIDE, STANDING, OthelloState, _turned, margin
+from pipeline_src.games.rules import copy_state, legal_actions
 from pipeline_src.jit import njit
 
 CORNER, WIN = 25.0, 1000.0
@@ -39,7 +39,7 @@ def evaluate(state: OthelloState) -> float:
 
 
 class AlphaBeta:
-    """Searches to a fixed depth; of equal moves the first in an order that is drawn."""
+    """Searches to a fixed depth; of equal moves the first in an order that is drawn. Knows Othello."""
 
     def __init__(self, depth: int, seed: int) -> None:
         """Draw that order by a seed."""
@@ -47,54 +47,65 @@ class AlphaBeta:
 
     def choose(self, state: Any) -> int:
         """Return an action of an unfinished position."""
-        best, chosen, game = -math.inf, -1, load_game("othello")
-        for action in self._ordered(state):
-            value = -self._search(game.play(state, action), self.depth - 1, -math.inf, -best)
-            if value > best:
-                best, chosen = value, action
-        return chosen
+        return self._search(copy_state(state), self.depth, -math.inf, math.inf)[1]
 
-    def _ordered(self, state: Any) -> list[int]:
-        actions = np.empty(int(kernels.max_actions(state)), np.int32)
-        legal = self.rng.permutation(actions[: kernels.write_actions(state, actions)])
+    def evaluate(self, state: Any) -> float:
+        """Return the worth of a position to the side to move."""
+        return float(evaluate(state))
+
+    def ordered(self, state: Any) -> list[int]:
+        """Return the actions to look at, the better ones first."""
         last = state.board.shape[0] - 1
         corners = {row * (last + 1) + column for row in (0, last) for column in (0, last)}
-        return sorted(map(int, legal), key=lambda action: action not in corners)
+        return sorted(map(int, self.rng.permutation(legal_actions(state))), key=lambda action: action not in corners)
 
-    def _search(self, state: Any, depth: int, alpha: float, beta: float) -> float:
+    def _search(self, state: Any, depth: int, alpha: float, beta: float) -> tuple[float, int]:
+        """The worth of a position to the side to move, and the best action."""
         self.nodes += 1
-        if depth == 0 or state.turn[STANDING] == OVER:
-            return float(evaluate(state))
-        best = -math.inf
-        for action in self._ordered(state):
+        if depth == 0 or kernels.outcome(state)[0]:
+            return self.evaluate(state), -1
+        best, chosen, side = -math.inf, -1, kernels.to_play(state)
+        for action in self.ordered(state):
             kernels.play(state, action)
-            best = max(best, -self._search(state, depth - 1, -beta, -max(alpha, best)))
+            low = max(alpha, best)
+            if kernels.to_play(state) == side:  # it moves again
+                value = self._search(state, depth - 1, low, beta)[0]
+            else:
+                value = -self._search(state, depth - 1, -beta, -low)[0]
             kernels.take_back(state, action)
+            if value > best:
+                best, chosen = value, action
             if best >= beta:
                 break
-        return best
+        return best, chosen
 
 
-def main() -> None:
-    """Play and print one line of JSON."""
+def meet(name: str, about: str | None, maker: type[AlphaBeta], depth: int, plies: int) -> None:
+    """Play pairs, each after so many random plies, as the command line says, and print one line of JSON."""
     from pipeline_src.arena.score import pair_score
     from pipeline_src.players.registry import make_player
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("player", help="a player of othello, e.g. mcts:nodes=1000 or net:othello/net")
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("player", help=f"a player of {name}, e.g. mcts:nodes=1000 or net:{name}/net")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--depth", type=int, default=6)
+    parser.add_argument("--depth", type=int, default=depth)
+    parser.add_argument("--size", type=int, help="of the board")
     asked = parser.parse_args()
     rngs = (np.random.default_rng((asked.seed, number)) for number in range(asked.games // 2))
-    openings = (random_opening(rng, PLIES, "othello") for rng in rngs)
-    player, other = make_player("othello", asked.player), AlphaBeta(asked.depth, asked.seed)
+    openings = (random_opening(rng, plies, name, asked.size) for rng in rngs)
+    player, other = make_player(name, asked.player), maker(asked.depth, asked.seed)
     try:
-        pairs = play_pairs("othello", player, lambda: other.choose, openings)
+        pairs = play_pairs(name, player, lambda: other.choose, openings, asked.size)
     finally:
         player.close()
     score = pair_score(pairs).as_metrics()
     print(json.dumps({"player": asked.player, "depth": asked.depth, **score, "positions": other.nodes, "pairs": pairs}))
+
+
+def main() -> None:
+    """Meet alpha-beta."""
+    meet("othello", __doc__, AlphaBeta, 6, PLIES)
 
 
 if __name__ == "__main__":

@@ -21,21 +21,25 @@ def learn(
     simulations: int = typer.Option(48, min=2, help="Simulations of a move in self-play."),
     games: int = typer.Option(200, min=2, help="Games in a round."),
     margin: float = typer.Option(0.0, min=0.0, max=1.0, help="Share of the margin, where the game has one, in values."),
+    start: Path | None = typer.Option(None, help="Folder of a net to begin with: a smaller board's, another game's."),
     rounds: int | None = typer.Option(None, min=1, help="Most rounds, however much time is left."),
 ) -> None:
     """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command continues."""
     from pipeline_src.games.game import load_game
     from pipeline_src.parallel import Parallel
+    from pipeline_src.selfplay.any_game.learn import last_model
     from pipeline_src.selfplay.any_game.learn import learn as run
     from pipeline_src.selfplay.any_game.subject import setting_of
 
     rules = load_game(game)
-    setting = setting_of(rules, size, variant, seed, simulations=simulations, games=games, margin=margin)
+    digest = last_model(start)[1] if start else ""
+    options = {"simulations": simulations, "games": games, "margin": margin, "start": digest}
+    setting = setting_of(rules, size, variant, seed, **options)
     folder = out or Path(rules.NAME)
     folder.mkdir(parents=True, exist_ok=True)
     parallel = Parallel(workers=workers or len(os.sched_getaffinity(0)))
     try:
-        run(game, folder, minutes, setting, parallel, typer.echo, rounds)
+        run(game, folder, minutes, setting, parallel, typer.echo, rounds, start)
     except (KeyboardInterrupt, SystemExit):  # Lightning makes the one into the other
         kept = f"; {folder / 'net'} is the last round's net" if (folder / "net").exists() else ""
         typer.echo(f"interrupted: the same command goes on{kept}", err=True)

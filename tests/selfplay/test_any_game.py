@@ -19,6 +19,7 @@ from pipeline_src.errors import INTERRUPTED, ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.game import LEARNABLE, load_game
 from pipeline_src.games.kernels import row
+from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.grid_net import (
@@ -35,7 +36,7 @@ from pipeline_src.search.grid_net import (
 )
 from pipeline_src.selfplay.any_game import learn as learning
 from pipeline_src.selfplay.any_game.learn import FIRST, learn, verdict
-from pipeline_src.selfplay.any_game.net import Batches, GridModel, weights_in
+from pipeline_src.selfplay.any_game.net import Batches, GridModel, carried_over, weights_in
 from pipeline_src.selfplay.any_game.subject import AnyGame, setting_of
 from pipeline_src.selfplay.window import make_games
 from tests.layout.imports import ROOT
@@ -202,6 +203,54 @@ def test_core_seconds_have_those_of_living_and_ended_workers():
     assert learning._core_s() - before > 0.4
     worker.communicate(b"\n")
     assert learning._core_s() - before > 0.4
+
+
+def test_cells_of_a_larger_board_are_as_far_from_its_edges(tmp_path):
+    def carry(net, shape):
+        save_torch(tmp_path / "model.pt", net.state_dict())
+        return carried_over(tmp_path / "model.pt", net.shape, shape)
+
+    net, shape = GridModel(Shape(6, 7, (0, 1), (0, 1), LINES)), Shape(9, 12, (0, 1), (0, 1), LINES)
+    net.cell.data.copy_(torch.arange(42.0)[:, None].expand(2, 42, -1))
+    net.bias.data.copy_(torch.arange(42.0))
+    net.placed.data.copy_(torch.arange(11.0 * 13))
+    larger = carry(net, shape)
+    rows, columns = [0, 1, 2, 2, 2, 3, 3, 4, 5], [0, 1, 2, 3, 3, 3, 3, 3, 3, 4, 5, 6]
+    expected = torch.tensor([[7.0 * y + x for x in columns] for y in rows])
+    assert torch.equal(larger.bias.view(9, 12), expected)
+    assert torch.equal(larger.cell[1, :, 5].view(9, 12), expected)
+    assert larger.placed.view(17, 23)[8, 11] == net.placed.view(11, 13)[5, 6]  # the same cell
+    assert larger.placed.view(17, 23)[8 - 2, 11 + 3] == net.placed.view(11, 13)[5 - 2, 6 + 3]
+    assert larger.placed.view(17, 23)[0, 22] == net.placed.view(11, 13)[0, 12]  # farther than there was room
+    again = carry(larger, net.shape)
+    assert all(torch.equal(*both) for both in zip(again.state_dict().values(), net.state_dict().values(), strict=True))
+
+
+@pytest.mark.usefixtures("one_pair")
+def test_learning_begins_with_a_net_of_another_board(tmp_path):
+    def begin(folder, text, size, start=None, rounds=1):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        begun = tmp_path / start if start else None
+        setting = small(game=load_game(text), start=learning.last_model(begun)[1] if begun else "")
+        setting = setting.model_copy(update={"game": setting.game.model_copy(update={"size": size})})
+        return learn(text, tmp_path / folder, 1e6, setting, ALONE, [].append, rounds, begun).read_bytes()
+
+    with pytest.raises(ZugwerkError, match=f"{tmp_path / 'six'}.*zugwerk learn"):
+        learning.last_model(tmp_path / "six")
+    begin("six", "breakthrough", 6)
+    eight = begin("eight", "breakthrough", 8, "six")
+    assert eight != begin("fresh", "breakthrough", 8)
+    assert begin("eight", "breakthrough", 8, "six") == eight
+    begin("six", "breakthrough", 6, rounds=2)
+    with pytest.raises(ZugwerkError, match="the net to begin with"):
+        begin("eight", "breakthrough", 8, "six", rounds=2)
+    with pytest.raises(ZugwerkError, match=r"round_002/model\.pt.*lines"):
+        begin("other", "hex", 7, "six")
+
+
+def test_games_of_the_graph_do_not_learn_here():
+    with pytest.raises(ZugwerkError, match=r"amazons.*hex"):
+        setting_of(load_game("amazons"), None, None, 0)
 
 
 @pytest.fixture

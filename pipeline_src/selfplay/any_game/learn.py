@@ -5,6 +5,7 @@ are. A killed run is repeated with the same command and continues.
 """
 
 import contextlib
+import hashlib
 import math
 import os
 import shutil
@@ -25,7 +26,7 @@ from pipeline_src.jit import ready
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.any_game import AnyUct
 from pipeline_src.players.player import PlayerText
-from pipeline_src.search.grid_net import nothing_known, shape_of
+from pipeline_src.search.grid_net import nothing_known, read_grid_net, shape_of
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
 from pipeline_src.search.mcts.puct_trees import PuctTrees
@@ -36,6 +37,7 @@ from pipeline_src.selfplay.window import open_window
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
+PROGRESS = "progress.json"  # Of a folder: the params, and a row of each round
 VERDICT_S = 120  # Core seconds after which `verdict` is said
 PAIRS, PLIES = 10, 4  # Of a match: pairs of games with the sides swapped, and random plies before them
 SIMULATIONS = "64"  # Of a move of the net in matches
@@ -52,6 +54,7 @@ def learn(
     parallel: Parallel,
     say: Say,
     rounds: int | None = None,
+    start: Path | None = None,
 ) -> Path:
     """Learn a game; return the file of the net, which is there from the first round on.
 
@@ -63,11 +66,13 @@ def learn(
         parallel: how games are played side by side; it changes no net.
         say: is given lines of progress.
         rounds: number of rounds after which it ends, at least 1, if the time has not ended before.
+        start: folder of the net that the first round begins with, whose model is ``setting.start``.
 
     Raises:
-        ZugwerkError: the folder is of another game, of other rules or of other options, or a file in it is damaged.
+        ZugwerkError: the folder is of another game, of other rules or of other options, or a file in it is damaged;
+            the net to begin with is for other cells or lines.
     """
-    work, net, progress = folder.resolve() / "work", folder / "net", folder / "progress.json"
+    work, net, progress = folder.resolve() / "work", folder / "net", folder / PROGRESS
     rows = _rows(progress, setting)
     subject = AnyGame(str(Path(text).resolve()) if text.endswith(".py") else text)
     board = Board(subject.text, setting.game.size, setting.game.variant)
@@ -75,9 +80,12 @@ def learn(
     said = spent > VERDICT_S
     if rows:
         say(f"going on after round {len(rows)} and {spent / 60:.1f} core minutes")
+    first = work / "start" / "model.pt" if start else None
+    if start and first and not rows:
+        carry_over(start, first, subject, setting)
     _compile(subject, board)
     while (not rows or spent < 60 * minutes) and (rounds is None or len(rows) < rounds):
-        own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel)
+        own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel, first)
         row = _one_round(own)
         with written_aside(net) as aside:
             shutil.copyfile(own.folder / "net", aside)
@@ -121,18 +129,53 @@ def _compile(subject: AnyGame, board: Board) -> None:
     ready(PuctTrees(start, 1, evaluator).needs(tables=True))
 
 
+def last_model(folder: Path) -> tuple[Path, str]:
+    """The model of the last round in a folder of `learn`, and its SHA-256.
+
+    Raises:
+        ZugwerkError: nothing was learnt there, or what says so is damaged.
+    """
+    progress = folder / PROGRESS
+    model = folder / "work" / f"round_{len(_read(progress)[0]):03d}" / "model.pt" if progress.exists() else None
+    if model is None or not model.exists():
+        raise ZugwerkError(f"{folder}: no net to begin with; `zugwerk learn GAME --out FOLDER` makes one")
+    return model, hashlib.sha256(model.read_bytes()).hexdigest()
+
+
+def carry_over(start: Path, model: Path, subject: AnyGame, setting: AnySetting) -> None:
+    """Write ``model``, that of a folder of `learn` brought to another game or board.
+
+    Raises:
+        ZugwerkError: its net is for other cells or lines, is damaged, or is not that of the setting.
+    """
+    from pipeline_src.selfplay.any_game.net import carried_over  # imports torch, which games do without
+
+    of, (found, digest) = _read(start / PROGRESS)[1].game, last_model(start)
+    if digest != setting.start:
+        raise ZugwerkError(f"{start}: something is learning there; begin again when it has ended")
+    net = carried_over(found, read_grid_net(start / "net", of.name, of.rules)[0].shape, subject.shape(setting))
+    model.parent.mkdir(parents=True, exist_ok=True)
+    subject.save(model, net, setting)
+
+
+def _read(progress: Path) -> tuple[list[Row], AnySetting]:
+    """Rounds and params of a run."""
+    try:
+        found = read_json(progress)
+        return list(found["rounds"]), AnySetting.model_validate(found["setting"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ZugwerkError(f"{progress}: damaged ({type(error).__name__}); remove its folder to begin again") from None
+
+
 def _rows(progress: Path, setting: AnySetting) -> list[Row]:
     """Rounds of earlier runs in the folder."""
     if not progress.exists():
         return []
-    try:
-        found = read_json(progress)
-        rows, before = list(found["rounds"]), AnySetting.model_validate(found["setting"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ZugwerkError(f"{progress}: damaged ({type(error).__name__}); remove its folder to begin again") from None
+    rows, before = _read(progress)
     for words, old, new in (
         ("the game", before.game.name, setting.game.name),
         ("the rules", before.game.rules, setting.game.rules),
+        ("the net to begin with", before.start, setting.start),
         ("the options", before, setting),
     ):
         if old != new:

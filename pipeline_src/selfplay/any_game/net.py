@@ -4,6 +4,7 @@ Only the windows in a batch go through the perceptron.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import log_softmax
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games.kernels import row
 from pipeline_src.games.rules import copy_state
 from pipeline_src.jit import njit
+from pipeline_src.learning.torch_state import load_torch
 from pipeline_src.search.grid_net import (
     FEATURES,
     HIDDEN,
@@ -117,6 +120,51 @@ class GridModel(nn.Module):
             more = starts.gather(1, s) + both + self.placed[down * (2 * width - 1) + right]
             logits = logits + torch.where(source >= 0, more, 0.0)
         return logits
+
+
+def carried_over(model: Path, old: Shape, new: Shape) -> GridModel:
+    """A model for another board: cells keep how far their edges are, and two cells how far one is from the other.
+
+    Raises:
+        ZugwerkError: the boards have cells of other owners, or other lines, or the file is damaged.
+    """
+    if (old.owners, old.lines, old.classes) != (new.owners, new.lines, new.classes):
+        raise ZugwerkError(
+            f"{model}: a net for owners {old.owners}, lines {old.lines}, alike {old.classes}; the game has owners "
+            f"{new.owners}, lines {new.lines}, alike {new.classes}"
+        )
+    net, weights = GridModel(new), load_model(model, GridModel(old)).state_dict()
+    down, right = _along(old.height, new.height), _along(old.width, new.width)
+    cells = torch.from_numpy((down[:, None] * old.width + right).ravel())
+    below, beyond = _apart(old.height, new.height), _apart(old.width, new.width)
+    apart = torch.from_numpy((below[:, None] * (2 * old.width - 1) + beyond).ravel())
+    moved = {"cell": weights["cell"][:, cells], "bias": weights["bias"][cells], "placed": weights["placed"][apart]}
+    net.load_state_dict(weights | moved)
+    return net
+
+
+def load_model(path: Path, net: GridModel) -> GridModel:
+    """Load a model's weights into ``net``.
+
+    Raises:
+        ZugwerkError: the file is damaged, or of another board.
+    """
+    try:
+        net.load_state_dict(load_torch(path.read_bytes()))
+    except Exception as error:  # a damaged file makes the unpickler raise anything
+        raise ZugwerkError(f"{path}: damaged ({type(error).__name__}); learn in another folder") from None
+    return net
+
+
+def _along(old: int, new: int) -> Longs:
+    """Places on a line of ``old`` cells that are as far from the nearer end as those of one of ``new`` cells."""
+    at = np.arange(new)
+    return np.where(at < new / 2, np.minimum(at, (old - 1) // 2), np.maximum(old - new + at, old // 2))
+
+
+def _apart(old: int, new: int) -> Longs:
+    """Numbers of the distances -(old - 1) to old - 1 that are nearest to those on a line of ``new`` cells."""
+    return np.asarray(np.clip(np.arange(1 - new, new), 1 - old, old - 1) + old - 1, np.int64)
 
 
 def weights_in(net: GridModel) -> dict[str, Floats]:

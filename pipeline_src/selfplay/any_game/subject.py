@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import stamp
-from pipeline_src.games.game import load_game
+from pipeline_src.games.game import LEARNABLE, load_game
 from pipeline_src.project.params import Count, Fraction, Params, Text
 from pipeline_src.search.grid_net import GridEvaluator, Shape, nothing_known, read_grid_net, shape_of, write_grid_net
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch
@@ -36,6 +36,8 @@ class AnySetting(shared.Setting):
     game: AnyBoard
     margin: Fraction = 0.0
     """Share of the game's margin in the value of a finished game; the rest is its result."""
+    start: str = ""
+    """SHA-256 of the model that the first round begins with; none: fresh weights."""
 
 
 class AnyFiles(GenerationFiles):
@@ -79,16 +81,10 @@ class AnyGame(Subject):
 
     def net(self, model: Path | None, setting: AnySetting, number: int) -> Any:  # noqa: ARG002
         """See `Subject`."""
-        from pipeline_src.learning.torch_state import load_torch
-        from pipeline_src.selfplay.any_game.net import GridModel
+        from pipeline_src.selfplay.any_game.net import GridModel, load_model
 
         net = GridModel(self.shape(setting))
-        try:
-            if model is not None:
-                net.load_state_dict(load_torch(model.read_bytes()))
-        except Exception as error:  # a damaged file makes the unpickler raise anything
-            raise ZugwerkError(f"{model}: damaged ({type(error).__name__}); learn in another folder") from None
-        return net
+        return load_model(model, net) if model else net
 
     def save(self, path: Path, net: Any, setting: AnySetting) -> None:
         """See `Subject`; the file ``net`` of the same folder has the net as it plays."""
@@ -120,11 +116,13 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         size: of the board; None is the game's first.
         variant: None is the game's first.
         seed: of all that is random.
-        options: ``games``, number in a round; ``simulations``, of a move; ``margin``, see `AnySetting`.
+        options: ``games``, number in a round; ``simulations``, of a move; ``margin`` and ``start``, see `AnySetting`.
 
     Raises:
-        ZugwerkError: a share of the margin of a game that has none.
+        ZugwerkError: a share of the margin of a game that has none, or a game of the graph.
     """
+    if not hasattr(game, "DIGEST"):
+        raise ZugwerkError(f"{game.NAME} learns in the graph or not at all; here: {', '.join(LEARNABLE)}, or a file")
     margin = options.get("margin", 0.0)
     if margin and not hasattr(game, "margin"):
         raise ZugwerkError(f"{game.NAME} has no kernel `margin`, of which values could have a share of {margin}")
@@ -157,4 +155,7 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         precision="32-true",
     )
     gate = shared.GateParams()
-    return AnySetting(seed=seed, game=board, net=None, self_play=play, train=train, gate=gate, margin=margin)
+    start = options.get("start", "")
+    return AnySetting(
+        seed=seed, game=board, net=None, self_play=play, train=train, gate=gate, margin=margin, start=start
+    )
