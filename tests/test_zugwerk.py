@@ -110,6 +110,8 @@ def test_a_game_is_learnt_and_its_net_plays(tmp_path):
     assert thought.move in "abcdefg"
     standing = zugwerk.match("connect_four", f"net:{net},simulations=2", "random", games=2).standing
     assert standing.games == 2
+    with pytest.raises(zugwerk.ZugwerkError, match=r"four.*lines"):
+        zugwerk.learn("hex", tmp_path / "hex", rounds=1, start=tmp_path / "four")
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,7 @@ def learn(
     seed: int = 0,
     workers: int = 1,
     rounds: int | None = None,
+    start: "str | os.PathLike[str] | None" = None,
     say: Callable[[str], None] = print,
     **options: Any,
 ) -> Path:
@@ -366,6 +367,7 @@ def learn(
         seed: the same one gives the same net for as many rounds.
         workers: processes that play games; they change no net.
         rounds: most rounds, however much time is left.
+        start: folder of a net to begin with, of a smaller board or of another game with the same lines.
         say: is given the lines of progress.
         options: ``games`` of a round, ``simulations`` of a move, ``margin``: its share of a finished game's value.
 
@@ -378,7 +380,8 @@ def learn(
 
     setting = setting_of(_rules(game), size, variant, seed, **options)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return run(game, Path(folder), minutes, setting, Parallel(workers=workers), say, rounds)
+    begun = None if start is None else Path(start)
+    return run(game, Path(folder), minutes, setting, Parallel(workers=workers), say, rounds, begun)
 
 
 def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":

@@ -27,14 +27,11 @@ def learn(
     """Learn a game from nothing by self-play; Ctrl-C keeps the last net, and the same command continues."""
     from pipeline_src.games.game import load_game
     from pipeline_src.parallel import Parallel
-    from pipeline_src.selfplay.any_game.learn import last_model
     from pipeline_src.selfplay.any_game.learn import learn as run
     from pipeline_src.selfplay.any_game.subject import setting_of
 
     rules = load_game(game)
-    digest = last_model(start)[1] if start else ""
-    options = {"simulations": simulations, "games": games, "margin": margin, "start": digest}
-    setting = setting_of(rules, size, variant, seed, **options)
+    setting = setting_of(rules, size, variant, seed, simulations=simulations, games=games, margin=margin)
     folder = out or Path(rules.NAME)
     folder.mkdir(parents=True, exist_ok=True)
     parallel = Parallel(workers=workers or len(os.sched_getaffinity(0)))

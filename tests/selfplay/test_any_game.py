@@ -231,12 +231,12 @@ def test_learning_begins_with_a_net_of_another_board(tmp_path):
     def begin(folder, text, size, start=None, rounds=1):
         (tmp_path / folder).mkdir(exist_ok=True)
         begun = tmp_path / start if start else None
-        setting = small(game=load_game(text), start=learning.last_model(begun)[1] if begun else "")
+        setting = small(game=load_game(text))
         setting = setting.model_copy(update={"game": setting.game.model_copy(update={"size": size})})
         return learn(text, tmp_path / folder, 1e6, setting, ALONE, [].append, rounds, begun).read_bytes()
 
     with pytest.raises(ZugwerkError, match=f"{tmp_path / 'six'}.*zugwerk learn"):
-        learning.last_model(tmp_path / "six")
+        begin("eight", "breakthrough", 8, "six")
     begin("six", "breakthrough", 6)
     eight = begin("eight", "breakthrough", 8, "six")
     assert eight != begin("fresh", "breakthrough", 8)

@@ -66,13 +66,15 @@ def learn(
         parallel: how games are played side by side; it changes no net.
         say: is given lines of progress.
         rounds: number of rounds after which it ends, at least 1, if the time has not ended before.
-        start: folder of the net that the first round begins with, whose model is ``setting.start``.
+        start: folder of a net that the first round begins with, of a smaller board or of another game.
 
     Raises:
         ZugwerkError: the folder is of another game, of other rules or of other options, or a file in it is damaged;
             the net to begin with is for other cells or lines.
     """
     work, net, progress = folder.resolve() / "work", folder / "net", folder / PROGRESS
+    if start:
+        setting = setting.model_copy(update={"start": hashlib.sha256(last_model(start).read_bytes()).hexdigest()})
     rows = _rows(progress, setting)
     subject = AnyGame(str(Path(text).resolve()) if text.endswith(".py") else text)
     board = Board(subject.text, setting.game.size, setting.game.variant)
@@ -82,7 +84,7 @@ def learn(
         say(f"going on after round {len(rows)} and {spent / 60:.1f} core minutes")
     first = work / "start" / "model.pt" if start else None
     if start and first and not rows:
-        carry_over(start, first, subject, setting)
+        _carry_over(start, first, subject, setting)
     _compile(subject, board)
     while (not rows or spent < 60 * minutes) and (rounds is None or len(rows) < rounds):
         own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel, first)
@@ -129,8 +131,8 @@ def _compile(subject: AnyGame, board: Board) -> None:
     ready(PuctTrees(start, 1, evaluator).needs(tables=True))
 
 
-def last_model(folder: Path) -> tuple[Path, str]:
-    """The model of the last round in a folder of `learn`, and its SHA-256.
+def last_model(folder: Path) -> Path:
+    """The model of the last round in a folder of `learn`.
 
     Raises:
         ZugwerkError: nothing was learnt there, or what says so is damaged.
@@ -139,23 +141,17 @@ def last_model(folder: Path) -> tuple[Path, str]:
     model = folder / "work" / f"round_{len(_read(progress)[0]):03d}" / "model.pt" if progress.exists() else None
     if model is None or not model.exists():
         raise ZugwerkError(f"{folder}: no net to begin with; `zugwerk learn GAME --out FOLDER` makes one")
-    return model, hashlib.sha256(model.read_bytes()).hexdigest()
+    return model
 
 
-def carry_over(start: Path, model: Path, subject: AnyGame, setting: AnySetting) -> None:
-    """Write ``model``, that of a folder of `learn` brought to another game or board.
-
-    Raises:
-        ZugwerkError: its net is for other cells or lines, is damaged, or is not that of the setting.
-    """
+def _carry_over(start: Path, model: Path, subject: AnyGame, setting: AnySetting) -> None:
+    """Write ``model``, that of a folder of `learn` brought to another game or board."""
     from pipeline_src.selfplay.any_game.net import carried_over  # imports torch, which games do without
 
-    of, (found, digest) = _read(start / PROGRESS)[1].game, last_model(start)
-    if digest != setting.start:
-        raise ZugwerkError(f"{start}: something is learning there; begin again when it has ended")
-    net = carried_over(found, read_grid_net(start / "net", of.name, of.rules)[0].shape, subject.shape(setting))
+    of = _read(start / PROGRESS)[1].game
+    old = read_grid_net(start / "net", of.name, of.rules)[0].shape
     model.parent.mkdir(parents=True, exist_ok=True)
-    subject.save(model, net, setting)
+    subject.save(model, carried_over(last_model(start), old, subject.shape(setting)), setting)
 
 
 def _read(progress: Path) -> tuple[list[Row], AnySetting]:

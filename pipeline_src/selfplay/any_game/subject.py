@@ -116,7 +116,7 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         size: of the board; None is the game's first.
         variant: None is the game's first.
         seed: of all that is random.
-        options: ``games``, number in a round; ``simulations``, of a move; ``margin`` and ``start``, see `AnySetting`.
+        options: ``games``, number in a round; ``simulations``, of a move; ``margin``, see `AnySetting`.
 
     Raises:
         ZugwerkError: a share of the margin of a game that has none, or a game of the graph.
@@ -155,7 +155,4 @@ def setting_of(game: Any, size: int | None, variant: str | None, seed: int, **op
         precision="32-true",
     )
     gate = shared.GateParams()
-    start = options.get("start", "")
-    return AnySetting(
-        seed=seed, game=board, net=None, self_play=play, train=train, gate=gate, margin=margin, start=start
-    )
+    return AnySetting(seed=seed, game=board, net=None, self_play=play, train=train, gate=gate, margin=margin)
