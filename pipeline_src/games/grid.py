@@ -8,18 +8,23 @@ Position text: the ranks of the board from the top down, then the entries of eac
 between them, without zeros at the end, the hash in hexadecimal digits. So it holds all that the state holds.
 """
 
+import logging
+import multiprocessing
 from functools import cache, partial
 from itertools import product
 from string import ascii_lowercase
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels, rules
 from pipeline_src.games.stones import MoveTextError, bad, parse_point, read_ranks, stone_diagram, write_ranks
+from pipeline_src.jit import choose
+from pipeline_src.jit.plain import calling
 from pipeline_src.project.code import this_code
 
 FACTS: dict[str, Any] = {
@@ -82,6 +87,7 @@ def completed(game: Any) -> Any:
     except Exception as error:  # of the user's own code
         raise ZugwerkError(f"{file}: initial_state: {type(error).__name__}: {error}") from error
     _check(file, start)
+    own["PLAIN"] = _let_kernels_call(game, start)
     own.update({name: getattr(rules, name) for name in _RULES})
     own.setdefault("parse_move", parse_move)
     face = ModuleType(game.__name__)
@@ -107,6 +113,33 @@ def _check(file: str, state: Any) -> None:
     if lacking:
         kind = type(state).__name__
         raise ZugwerkError(f"{file}: no kernels {', '.join(lacking)}; name them in kernels.implement_game({kind}, ...)")
+
+
+def _let_kernels_call(game: Any, start: Any) -> tuple[str, ...]:
+    """Make kernels of the rules that are functions of plain Python, and say what that costs; return their names."""
+    kind, room, plain = type(start), np.empty(1, np.int32), list[str]()
+    calls: dict[str, tuple[list[Any], list[str], Any]] = {
+        "copy_into": ([start, start], ["state", "other"], types.none),
+        "position_hash": ([start], ["state"], types.uint64),
+        "outcome": ([start], ["state"], types.Tuple([types.boolean, types.float64])),
+        "is_legal": ([start], ["state", "action"], types.boolean),
+        "squares": ([start], ["state", "action"], types.UniTuple(types.int64, 2)),
+        **{name: ([start], ["state"], types.int64) for name in ("to_play", "max_actions", "max_steps")},
+        **{name: ([start, room], ["state", "out"], types.int64) for name in ("write_actions", "write_steps")},
+        "count_actions": ([start, room], ["state", "out"], types.int64),
+        **{name: ([start], ["state", "action"], types.none) for name in ("play", "take_back", "play_step")},
+    }
+    for name, (arrays, names, result) in calls.items():
+        generic = getattr(kernels, name)
+        function = generic.registry[kind]
+        if isinstance(function, FunctionType):
+            plain.append(function.__name__)
+            symbol = f"zugwerk_{game.NAME}_{game.DIGEST}_{name}"
+            choose(generic, kind, calling(function, symbol, arrays, names, result))
+    if plain and multiprocessing.current_process().name == "MainProcess":
+        words = "%s: %s in plain Python: with @njit(cache=True) a net's search is some 4 times as fast, playouts 100"
+        logging.getLogger(__name__).warning(words, game.__file__, ", ".join(dict.fromkeys(plain)))
+    return tuple(plain)
 
 
 def to_fen(game: Any, state: Any) -> str:

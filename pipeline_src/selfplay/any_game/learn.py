@@ -99,7 +99,8 @@ def learn(
         if len(rows) and (spent - matched > max(PAUSE_S, SHARE * cost) or last):
             began = time.process_time()
             seed = [setting.seed, streams.GATE, len(rows)]
-            for name, other in ((FIRST, _player(work / "first")), (MCTS, "mcts:nodes=1000")):
+            others = {FIRST: _player(work / "first"), MCTS: "mcts:nodes=1000"}
+            for name, other in list(others.items())[: 1 if subject.game.PLAIN else 2]:  # playouts in Python take hours
                 found = play_match(board, _player(net.resolve()), other, PAIRS, PLIES, seed, Parallel(workers=1))
                 row[name] = found.score.value
                 games = found.standing
