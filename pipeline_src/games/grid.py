@@ -1,4 +1,4 @@
-"""Defaults of a game in one file: text of positions and moves, drawing, and facts for learning.
+"""Defaults of a game in one file: kernels, text of positions and moves, drawing, and facts for learning.
 
 The defaults fit pieces on the cells of a board. The text of a move is its cell, ``d4``, two cells, ``d2-d3``, or
 ``pass``, as `kernels.squares` says, and is read as the numbers y * W + x, from * H * W + to, and H * W: a game that
@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import types
+from numba.core import cgutils, types
+from numba.extending import lower_builtin, type_callable
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels, rules
 from pipeline_src.games.stones import MoveTextError, bad, parse_point, read_ranks, stone_diagram, write_ranks
-from pipeline_src.jit import choose
+from pipeline_src.jit import borrows, choose, njit
 from pipeline_src.jit.plain import calling
 from pipeline_src.project.code import this_code
 
@@ -113,6 +114,60 @@ def _check(file: str, state: Any) -> None:
     if lacking:
         kind = type(state).__name__
         raise ZugwerkError(f"{file}: no kernels {', '.join(lacking)}; name them in kernels.implement_game({kind}, ...)")
+
+
+def implement_game(state_type: type, **own: Any) -> None:
+    """Register the kernels of a game in one file: `kernels.implement_game` with more defaults.
+
+    A game needs ``outcome``, ``is_legal``, ``play`` and ``take_back``. By default all arrays of a state are copied; the
+    actions are those of 0 to H * W, a pass, that are legal; and there are at most H * W of them at a time.
+    """
+    defaults = {"copy_into": _copy_into, "max_actions": _max_actions, "write_actions": _write_actions}
+    kernels.implement_game(state_type, **defaults | own)
+
+
+@borrows
+def copy_arrays(state: Any, other: Any) -> None:
+    """Copy all arrays of a state to those of another one, of the same shapes. Works in and out of compiled code."""
+    for array, to in zip(state, other, strict=True):
+        to[...] = array
+
+
+@type_callable(copy_arrays)
+def _type_copy(context: Any) -> Any:  # noqa: ARG001
+    def type_copy(state: Any, other: Any) -> Any:
+        whole = isinstance(state, types.BaseNamedTuple) and all(array.layout == "C" for array in (*state, *other))
+        return types.none if whole else None
+
+    return type_copy
+
+
+@lower_builtin(copy_arrays, types.BaseNamedTuple, types.BaseNamedTuple)
+def _lower_copy(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    for i, kind in enumerate(signature.args[0]):
+        array, to = (context.make_array(kind)(context, builder, builder.extract_value(one, i)) for one in values)
+        cgutils.raw_memcpy(builder, to.data, array.data, array.nitems, array.itemsize)
+    return context.get_dummy_value()
+
+
+@njit(cache=True)
+def _copy_into(state: Any, other: Any) -> None:
+    copy_arrays(state, other)
+
+
+@njit(cache=True)
+def _max_actions(state: Any) -> int:
+    return int(state.board.size)
+
+
+@njit(cache=True)
+def _write_actions(state: Any, out: npt.NDArray[np.int32]) -> int:
+    count = 0
+    for action in range(state.board.size + 1):
+        if kernels.is_legal(state, action):
+            out[count] = action
+            count += 1
+    return count
 
 
 def _let_kernels_call(game: Any, start: Any) -> tuple[str, ...]:

@@ -18,6 +18,29 @@ from tests.layout.imports import ROOT
 
 FOLDER = ROOT / "pipeline_src" / "games" / "learnable"
 CONNECT_FOUR = (FOLDER / "connect_four.py").read_text()
+OWN = """@njit(cache=True)
+def _copy_into(state, other):
+    other.board[:] = state.board
+    other.turn[:] = state.turn
+    other.hash[0] = state.hash[0]
+
+
+@njit(cache=True)
+def _write_actions(state, out):
+    count = 0
+    for column in range(state.board.shape[1]):
+        if _is_legal(state, column):
+            out[count] = column
+            count += 1
+    return count
+
+
+implement_game(
+    ConnectFourState,
+    copy_into=_copy_into,
+    write_actions=_write_actions,
+"""
+OWN_KERNELS = ("implement_game(\n    ConnectFourState,\n", OWN)  # in place of the defaults
 
 
 def test_packaged_games_are_no_games_of_other_commands():
@@ -174,7 +197,7 @@ def test_kernels_of_a_file_are_kept_until_an_edit(tmp_path, monkeypatch):
         ("SIZES = (7,)", "SIZES = (30,)", "sides go to 26"),
         ("np.zeros((size - 1, size), np.int8)", "np.zeros((size - 1, size), np.int16)", r"board, int8 \[H, W\]"),
         ("np.zeros(1, np.uint64))", "0)", r"hash, uint64 \[1\]"),
-        ("kernels.implement_game(\n    ConnectFourState,", "dict(", "no kernels copy_into"),
+        ("implement_game(\n    ConnectFourState,", "dict(", "no kernels copy_into"),
         ("    take_back=_take_back,\n", "", r"line \d+: KeyError: 'take_back'"),
         ("import numpy as np\n", "import nunpy\n", r"line \d+: ModuleNotFoundError"),
         ("def _outcome(", "def _outcome((", r"line \d+"),
@@ -254,12 +277,15 @@ EACH = "for column in range(state.board.shape[1]):\n        if _is"
 @pytest.mark.parametrize(
     ("edits", "said"),
     [
-        ([("        if _is_legal(state, column):", "        if True:")], "the game is over, and . is legal"),
-        ([(EACH, EACH.replace("state.board.shape[1]", "6"))], r"is_legal\(6\)"),
-        ([("out[count] = column", "out[count] = min(column, 5)")], "twice"),
+        (
+            [OWN_KERNELS, ("        if _is_legal(state, column):", "        if True:")],
+            "the game is over, and . is legal",
+        ),
+        ([OWN_KERNELS, (EACH, EACH.replace("state.board.shape[1]", "6"))], r"is_legal\(6\)"),
+        ([OWN_KERNELS, ("out[count] = column", "out[count] = min(column, 5)")], "twice"),
         ([("    state.turn[PLY] -= 1\n", "")], "take_back does not restore the state: turn"),
         ([(TAKEN, TAKEN.splitlines()[1] + "\n")], "take_back does not restore the state: board"),
-        ([("    other.hash[0] = state.hash[0]\n", "")], "copy_into leaves out something: hash"),
+        ([OWN_KERNELS, ("    other.hash[0] = state.hash[0]\n", "")], "copy_into leaves out something: hash"),
         (BY_PLY[:1], "restore the state: hash"),
         (BY_PLY, "two orders of moves to the same position give two hashes"),
         ([("integers(0, 1 << 64", "integers(0, 1 << 4")], "two positions of this game have the hash"),
@@ -295,7 +321,9 @@ def test_game_without_end_is_found(interpreted, monkeypatch):
 
 
 def test_kernel_that_does_not_compile_is_found(tmp_path):
-    path = written(tmp_path, ("    count = 0\n", "    count = 0\n    out.append(1) if out.size == 0 else None\n"))
+    path = written(
+        tmp_path, OWN_KERNELS, ("    count = 0\n", "    count = 0\n    out.append(1) if out.size == 0 else None\n")
+    )
     with pytest.raises(checking.GameError, match="does not compile") as caught:
         checking.check(load_game(path), seconds=0)
     assert "\x1b" not in str(caught.value)

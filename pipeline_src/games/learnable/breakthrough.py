@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games import kernels
+from pipeline_src.games.grid import implement_game
 from pipeline_src.jit import njit
 
 SIZES = (8, 6)
@@ -38,18 +38,6 @@ def initial_state(size: int) -> BreakthroughState:
         if code:
             key ^= KEYS[code - 1, cell]
     return BreakthroughState(board, turn, np.array([key], np.uint64), np.zeros(4 * size * size, np.bool_))
-
-
-@njit(cache=True)
-def _copy_into(state: BreakthroughState, other: BreakthroughState) -> None:
-    for row in range(state.board.shape[0]):
-        for column in range(state.board.shape[1]):
-            other.board[row, column] = state.board[row, column]
-    for i in range(5):
-        other.turn[i] = state.turn[i]
-    for i in range(max(state.turn[PLY], other.turn[PLY])):
-        other.took[i] = state.took[i]
-    other.hash[0] = state.hash[0]
 
 
 @njit(cache=True)
@@ -139,9 +127,8 @@ def _take_back(state: BreakthroughState, action: int) -> None:
     turn[STANDING] = GOING
 
 
-kernels.implement_game(
+implement_game(
     BreakthroughState,
-    copy_into=_copy_into,
     outcome=_outcome,
     max_actions=_max_actions,
     write_actions=_write_actions,

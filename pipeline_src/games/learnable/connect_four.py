@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import kernels
+from pipeline_src.games.grid import implement_game
 from pipeline_src.jit import njit
 
 SIZES = (7,)  # Columns; there are six rows
@@ -31,16 +31,6 @@ class ConnectFourState(NamedTuple):
 def initial_state(size: int) -> ConnectFourState:
     """Return the empty board."""
     return ConnectFourState(np.zeros((size - 1, size), np.int8), np.zeros(3, np.int16), np.zeros(1, np.uint64))
-
-
-@njit(cache=True)
-def _copy_into(state: ConnectFourState, other: ConnectFourState) -> None:
-    for row in range(state.board.shape[0]):
-        for column in range(state.board.shape[1]):
-            other.board[row, column] = state.board[row, column]
-    for i in range(3):
-        other.turn[i] = state.turn[i]
-    other.hash[0] = state.hash[0]
 
 
 @njit(cache=True)
@@ -86,16 +76,6 @@ def _is_legal(state: ConnectFourState, action: int) -> bool:
 
 
 @njit(cache=True)
-def _write_actions(state: ConnectFourState, out: npt.NDArray[np.int32]) -> int:
-    count = 0
-    for column in range(state.board.shape[1]):
-        if _is_legal(state, column):
-            out[count] = column
-            count += 1
-    return count
-
-
-@njit(cache=True)
 def _play(state: ConnectFourState, action: int) -> None:
     side, row = int(state.turn[SIDE]), _lowest(state.board, action)
     state.board[row, action] = side + 1
@@ -123,12 +103,10 @@ def _squares(state: ConnectFourState, action: int) -> tuple[int, int]:
     return -1, _lowest(state.board, action) * state.board.shape[1] + action
 
 
-kernels.implement_game(
+implement_game(
     ConnectFourState,
-    copy_into=_copy_into,
     outcome=_outcome,
     max_actions=_max_actions,
-    write_actions=_write_actions,
     is_legal=_is_legal,
     play=_play,
     take_back=_take_back,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games import kernels
+from pipeline_src.games.grid import implement_game
 from pipeline_src.jit import njit
 
 SIZES = (7, 11)
@@ -31,16 +31,6 @@ class HexState(NamedTuple):
 def initial_state(size: int) -> HexState:
     """Return the empty board."""
     return HexState(np.zeros((size, size), np.int8), np.zeros(3, np.int16), np.zeros(1, np.uint64))
-
-
-@njit(cache=True)
-def _copy_into(state: HexState, other: HexState) -> None:
-    for row in range(state.board.shape[0]):
-        for column in range(state.board.shape[1]):
-            other.board[row, column] = state.board[row, column]
-    for i in range(3):
-        other.turn[i] = state.turn[i]
-    other.hash[0] = state.hash[0]
 
 
 @njit(cache=True, allocates=True)
@@ -74,28 +64,10 @@ def _outcome(state: HexState) -> tuple[bool, float]:
 
 
 @njit(cache=True)
-def _max_actions(state: HexState) -> int:
-    return int(state.board.size)
-
-
-@njit(cache=True)
 def _is_legal(state: HexState, action: int) -> bool:
     if state.turn[STANDING] != GOING or not 0 <= action < state.board.size:
         return False
-    return bool(state.board[action // state.board.shape[1], action % state.board.shape[1]] == 0)
-
-
-@njit(cache=True)
-def _write_actions(state: HexState, out: npt.NDArray[np.int32]) -> int:
-    if state.turn[STANDING] != GOING:
-        return 0
-    count, width = 0, state.board.shape[1]
-    for row in range(state.board.shape[0]):
-        for column in range(width):
-            if state.board[row, column] == 0:
-                out[count] = row * width + column
-                count += 1
-    return count
+    return bool(state.board.flat[action] == 0)
 
 
 @njit(cache=True)
@@ -119,13 +91,4 @@ def _take_back(state: HexState, action: int) -> None:
     state.turn[STANDING] = GOING
 
 
-kernels.implement_game(
-    HexState,
-    copy_into=_copy_into,
-    outcome=_outcome,
-    max_actions=_max_actions,
-    write_actions=_write_actions,
-    is_legal=_is_legal,
-    play=_play,
-    take_back=_take_back,
-)
+implement_game(HexState, outcome=_outcome, is_legal=_is_legal, play=_play, take_back=_take_back)

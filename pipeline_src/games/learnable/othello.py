@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games import kernels
+from pipeline_src.games.grid import implement_game
 from pipeline_src.jit import njit
 
 SIZES = (8, 6)
@@ -36,18 +36,6 @@ def initial_state(size: int) -> OthelloState:
         key ^= KEYS[board.flat[cell] - 1, cell]
     turn, turned = np.array([0, 0, GOING, 2, 2], np.int16), np.zeros(2 * size * size, np.int32)
     return OthelloState(board, turn, np.array([key], np.uint64), turned)
-
-
-@njit(cache=True)
-def _copy_into(state: OthelloState, other: OthelloState) -> None:
-    for row in range(state.board.shape[0]):
-        for column in range(state.board.shape[1]):
-            other.board[row, column] = state.board[row, column]
-    for i in range(max(state.turn[PLY], other.turn[PLY])):
-        other.turned[i] = state.turned[i]
-    for i in range(5):
-        other.turn[i] = state.turn[i]
-    other.hash[0] = state.hash[0]
 
 
 @njit(cache=True)
@@ -91,26 +79,11 @@ def _outcome(state: OthelloState) -> tuple[bool, float]:
 
 
 @njit(cache=True)
-def _max_actions(state: OthelloState) -> int:
-    return int(state.board.size)
-
-
-@njit(cache=True)
 def _is_legal(state: OthelloState, action: int) -> bool:
     standing, size, width = state.turn[STANDING], state.board.size, state.board.shape[1]
     if standing != GOING or not 0 <= action < size:
         return bool(standing == PASSING and action == size)
     return bool(_turned(state.board, int(state.turn[SIDE]), action // width, action % width))
-
-
-@njit(cache=True)
-def _write_actions(state: OthelloState, out: npt.NDArray[np.int32]) -> int:
-    count = 0
-    for action in range(state.board.size + 1):
-        if _is_legal(state, action):
-            out[count] = action
-            count += 1
-    return count
 
 
 @njit(cache=True)
@@ -159,13 +132,4 @@ def _take_back(state: OthelloState, action: int) -> None:
     turn[STANDING] = GOING if action < board.size else PASSING
 
 
-kernels.implement_game(
-    OthelloState,
-    copy_into=_copy_into,
-    outcome=_outcome,
-    max_actions=_max_actions,
-    write_actions=_write_actions,
-    is_legal=_is_legal,
-    play=_play,
-    take_back=_take_back,
-)
+implement_game(OthelloState, outcome=_outcome, is_legal=_is_legal, play=_play, take_back=_take_back)
