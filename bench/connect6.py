@@ -17,7 +17,7 @@ from pipeline_src.games.learnable.connect6 import LINE, SIDE, STONES
 from pipeline_src.jit import njit
 
 WORTH = np.array([0.0, 1.0, 4.0, 16.0, 120.0, 130.0, 0.0, 0.0])
-"""Of a row by the number of its stones; four are as good as five, since a turn has two."""
+"""Value of a row by the number of its stones; four are as good as five, since a turn has two."""
 WIN, WIDTH, STONES_BEFORE = 1e6, 12, 3
 
 

@@ -98,7 +98,7 @@ def _define(function: Callable[..., Any], symbol: str, arrays: Sequence[Any], nu
 
 
 def _lower(symbol: str) -> Callable[..., Any]:
-    """What writes the call: addresses and shapes of all arrays to the buffer, then the numbers."""
+    """Return the writer of the call: addresses and shapes of all arrays to the buffer, then the numbers."""
 
     def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         word, places, numbers = ir.IntType(64), list[Any](), list[Any]()

@@ -205,7 +205,7 @@ def test_core_seconds_have_those_of_living_and_ended_workers():
     assert learning._core_s() - before > 0.4
 
 
-def test_cells_of_a_larger_board_are_as_far_from_its_edges(tmp_path):
+def test_cells_of_a_larger_board_are_as_far_from_edges(tmp_path):
     def carry(net, shape):
         save_torch(tmp_path / "model.pt", net.state_dict())
         return carried_over(tmp_path / "model.pt", net.shape, shape)
