@@ -41,7 +41,7 @@ from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard,
 OUT = Path("docs/measured/growing_boards.json")
 WORK = Path("work/strength/growing_boards")
 COMMAND = "make measure-growing_boards"
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2, 3, 4, 5, 6, 7, 8)
 SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate")
 LAPTOP = "6-9"  # The boards of the headline figures
 SIMULATIONS = 64

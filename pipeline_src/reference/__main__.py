@@ -467,7 +467,7 @@ def _speed(folder: Path) -> list[str]:
 
 
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
-    "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
+    "time_to_scratch_strength": ("grown against from scratch, eight seeds", _growth),
     "curve": ("score by the share of its clock that the opponent spends", _curve),
     "pruned": ("the recommender on held-out games", _recommender),
     "lookups": ("look-ups of the real games' moves", _lookups),

@@ -50,7 +50,7 @@ SYSTEM = System(
         "hidden layers carried over to a larger board; neither a figure nor a saving is printed",
         "time_to_scratch_strength",
         1.0,
-        "boards 6 and 9, three seeds; 1 is the compute of training from scratch",
+        "boards 6 and 9, eight seeds; 1 is the compute of training from scratch",
         run="score_vs_mcts1000",
         less=True,
         outcomes=("reproduced", "not reached"),
