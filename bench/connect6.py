@@ -22,9 +22,9 @@ WIN, WIDTH, STONES_BEFORE = 1e6, 12, 3
 
 
 @njit
-def gains(board: npt.NDArray[np.int8], own: int, gain: npt.NDArray[np.float64]) -> tuple[float, int, int]:
-    """Write what a stone of code ``own`` changes, float64 [N]; return own rows less others, and the most of each."""
-    height, width, worth, most, others = board.shape[0], board.shape[1], 0.0, 0, 0
+def gains(board: npt.NDArray[np.int8], own: int, gain: npt.NDArray[np.float64]) -> tuple[float, int]:
+    """Write what a stone of code ``own`` changes, float64 [N]; return own rows less others, and the most of own."""
+    height, width, worth, most = board.shape[0], board.shape[1], 0.0, 0
     gain[:] = 0.0
     for d in range(4):
         down, right = (0, 1) if d == 0 else (1, d - 2)
@@ -41,11 +41,10 @@ def gains(board: npt.NDArray[np.int8], own: int, gain: npt.NDArray[np.float64]) 
                 if mine and theirs:
                     continue
                 worth += WORTH[mine] - WORTH[theirs]
-                most, others = max(most, mine), max(others, theirs)
-                stones = max(mine, theirs)
+                most, stones = max(most, mine), max(mine, theirs)
                 for i in range(LINE):
                     gain[(y + i * down) * width + x + i * right] += WORTH[stones + 1] - WORTH[stones] + 0.01
-    return worth, most, others
+    return worth, most
 
 
 class Lines(AlphaBeta):
@@ -56,7 +55,7 @@ class Lines(AlphaBeta):
         over, result = kernels.outcome(state)
         if over:
             return float(WIN * result)
-        worth, most, _ = gains(state.board, int(state.turn[SIDE]) + 1, np.empty(state.board.size))
+        worth, most = gains(state.board, int(state.turn[SIDE]) + 1, np.empty(state.board.size))
         left = 1 if state.turn[STONES] % 2 == 0 else 2  # stones in this turn; the first turn has but one
         return WIN / 2 if most + left >= LINE else worth
 

@@ -113,7 +113,7 @@ def _check(file: str, state: Any) -> None:
     lacking = [name for name in _NEEDED if type(state) not in getattr(kernels, name).registry]
     if lacking:
         kind = type(state).__name__
-        raise ZugwerkError(f"{file}: no kernels {', '.join(lacking)}; name them in kernels.implement_game({kind}, ...)")
+        raise ZugwerkError(f"{file}: no kernels {', '.join(lacking)}; name them in implement_game({kind}, ...)")
 
 
 def implement_game(state_type: type, **own: Any) -> None:

@@ -86,15 +86,19 @@ def _define(function: Callable[..., Any], symbol: str, arrays: Sequence[Any], nu
             elif result != types.none:
                 ctypes.c_uint64.from_address(address).value = int(found) & (1 << 64) - 1
         except KeyboardInterrupt:  # what is kept is whole at any moment
-            os._exit(INTERRUPTED)
+            _end("interrupted", INTERRUPTED)
         except BaseException as error:  # nothing may be raised through compiled code
             frame = traceback.extract_tb(error.__traceback__)[-1]
-            sys.stderr.write(f"error: {frame.filename}, line {frame.lineno}: {type(error).__name__}: {error}\n")
-            sys.stderr.flush()
-            os._exit(1)
+            _end(f"error: {frame.filename}, line {frame.lineno}: {type(error).__name__}: {error}", 1)
 
     _DEFINED[symbol] = callback = ctypes.CFUNCTYPE(None, ctypes.c_int64)(run)
     llvmlite.binding.add_symbol(symbol, ctypes.cast(callback, ctypes.c_void_p).value)
+
+
+def _end(words: str, status: int) -> None:
+    sys.stderr.write(f"{words}\n")
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _lower(symbol: str) -> Callable[..., Any]:
