@@ -87,9 +87,9 @@ def test_a_game_in_plain_python_is_searched_like_kernels(torus, caplog):
         game = load_game(str(torus / f"{name}.py"))
         result = AnyUct().search(game.initial_state(9), Limit(nodes=60), seed=1)
         found.append((result.action, result.value, result.nodes))
-        assert ("write_actions" in game.PLAIN) == (name == "plain")
+        assert ("play" in game.PLAIN) == (name == "plain")
     assert found[0] == found[1]
-    assert re.search(r"plain\.py: copy_into, .* in plain Python", caplog.text)
+    assert re.search(r"plain\.py: outcome, .* in plain Python", caplog.text)
 
 
 SEARCH = """

@@ -195,8 +195,15 @@ def turns_need(state: Any) -> list[Need]:
     ]
 
 
+def _steps_are_actions(state: Any) -> bool:
+    """Whether a step is a whole action, also where the same side acts twice in a row, as in Connect6."""
+    return kernels.play_step.dispatch(type(state)) is kernels.play.dispatch(type(state))
+
+
 def has_more(state: Any, step: int) -> bool:
-    """Whether the same side steps again after ``step``."""
+    """Whether the same side makes another step of the same action after ``step``."""
+    if _steps_are_actions(state):
+        return False
     after = copy_state(state)
     kernels.play_step(after, step)
     return not kernels.outcome(after)[0] and kernels.to_play(after) == kernels.to_play(state)
@@ -207,6 +214,8 @@ def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
 
     An action is identified by the position that it leads to, so that this works for any numbering of actions.
     """
+    if _steps_are_actions(state):
+        return tuple(int(step) for step in steps)
     found, before, after = [], copy_state(state), copy_state(state)
     buffer = np.empty(int(kernels.max_actions(state)), np.int32)
     for step in steps:
