@@ -21,6 +21,7 @@ from pipeline_src.games.game import LEARNABLE, load_game
 from pipeline_src.games.kernels import row
 from pipeline_src.learning.torch_state import save_torch
 from pipeline_src.parallel import Parallel
+from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.grid_net import (
     GridEvaluator,
@@ -293,6 +294,24 @@ def net_file(tmp_path):
     weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
     write_grid_net(tmp_path / "net", shape, weights, GAME, RULES, "standard")
     return tmp_path / "net"
+
+
+def test_a_net_places_both_stones_of_a_turn(tmp_path):
+    game, rng = load_game("connect6"), np.random.default_rng(1)
+    start = game.initial_state(15)
+    shape = shape_of(game, start)
+    weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
+    write_grid_net(tmp_path / "net", shape, weights, game.NAME, game.DIGEST, "standard")
+    player, state, played = make_player(game.NAME, f"net:{tmp_path / 'net'},simulations=30"), start, ()
+    for _ in range(3):  # one stone of the first side, then two
+        (thought,) = player.consider([Position(state, rng, start, played)])
+        assert thought.found.pv[0] == thought.action
+        line = state
+        for action in thought.found.pv:
+            assert game.is_legal(line, action)
+            line = game.play(line, action)
+        state, played = game.play(state, thought.action), (*played, thought.action)
+    assert [(state.board == code).sum() for code in (1, 2)] == [1, 2]
 
 
 def test_a_net_file_is_read_as_it_was_written(net_file):
