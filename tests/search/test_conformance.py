@@ -129,16 +129,24 @@ def test_it_stops_at_its_budget(search):
             assert least_seconds(partial(one.search, state, Limit(movetime_ms=movetime)), 0.4) < 0.4
 
 
+def stop_until(ended, search, seconds):
+    """Stop a search after some seconds, until it has ended."""
+    while not ended.wait(seconds):
+        search.stop()
+
+
 def test_stopped_search_has_an_answer_and_the_next_is_whole(search):
-    """The stop comes from a thread after the first report, or, where there is none before the end, at any time."""
+    """The stop comes from a thread at any time, and again, since one before the search begins is forgotten."""
     one, rng, limit = search.make(), random.Random(1), search.few[-1]
     endless = Limit(movetime_ms=8_000) if search.timed else limit
     for state in unfinished(search.rules, 3):
         ready(one.needs(state))
-        timer = threading.Timer(rng.random() * 0.05, one.stop)
-        timer.start()
+        ended = threading.Event()
+        stopping = threading.Thread(target=stop_until, args=(ended, one, rng.random() * 0.05))
+        stopping.start()
         found = one.search(state, endless)
-        timer.join()
+        ended.set()
+        stopping.join()
         assert found.seconds < 4
         assert search.rules.is_legal(state, found.action)
         assert replace(one.search(state, limit), seconds=0) == replace(search.make().search(state, limit), seconds=0)
