@@ -286,22 +286,24 @@ def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     assert (tmp_path / "parts" / "net").read_bytes() == (tmp_path / "whole" / "net").read_bytes()
 
 
+def write_random_net(path, game, rules):
+    """Write a net of random weights for a game's first board."""
+    rng, shape = np.random.default_rng(1), shape_of(game, game.initial_state())
+    weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
+    write_grid_net(path, shape, weights, game.NAME, rules, "standard")
+
+
 @pytest.fixture
 def net_file(tmp_path):
     """A net of random weights."""
-    game, rng = load_game(GAME), np.random.default_rng(1)
-    shape = shape_of(game, game.initial_state())
-    weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
-    write_grid_net(tmp_path / "net", shape, weights, GAME, RULES, "standard")
+    write_random_net(tmp_path / "net", load_game(GAME), RULES)
     return tmp_path / "net"
 
 
 def test_a_net_places_both_stones_of_a_turn(tmp_path):
     game, rng = load_game("connect6"), np.random.default_rng(1)
-    start = game.initial_state(15)
-    shape = shape_of(game, start)
-    weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
-    write_grid_net(tmp_path / "net", shape, weights, game.NAME, game.DIGEST, "standard")
+    start = game.initial_state()
+    write_random_net(tmp_path / "net", game, game.DIGEST)
     player, state, played = make_player(game.NAME, f"net:{tmp_path / 'net'},simulations=30"), start, ()
     for _ in range(3):  # one stone of the first side, then two
         (thought,) = player.consider([Position(state, rng, start, played)])

@@ -73,8 +73,9 @@ def learn(
             the net to begin with is for other cells or lines.
     """
     work, net, progress = folder.resolve() / "work", folder / "net", folder / PROGRESS
-    if start:
-        setting = setting.model_copy(update={"start": hashlib.sha256(last_model(start).read_bytes()).hexdigest()})
+    begun = last_model(start) if start else None
+    if begun:
+        setting = setting.model_copy(update={"start": hashlib.sha256(begun.read_bytes()).hexdigest()})
     rows = _rows(progress, setting)
     subject = AnyGame(str(Path(text).resolve()) if text.endswith(".py") else text)
     board = Board(subject.text, setting.game.size, setting.game.variant)
@@ -83,8 +84,8 @@ def learn(
     if rows:
         say(f"going on after round {len(rows)} and {spent / 60:.1f} core minutes")
     first = work / "start" / "model.pt" if start else None
-    if start and first and not rows:
-        _carry_over(start, first, subject, setting)
+    if start and begun and first and not rows:
+        _carry_over(start, begun, first, subject, setting)
     _compile(subject, board)
     while (not rows or spent < 60 * minutes) and (rounds is None or len(rows) < rounds):
         own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel, first)
@@ -145,14 +146,14 @@ def last_model(folder: Path) -> Path:
     return model
 
 
-def _carry_over(start: Path, model: Path, subject: AnyGame, setting: AnySetting) -> None:
-    """Write ``model``, that of a folder of `learn` brought to another game or board."""
+def _carry_over(start: Path, begun: Path, model: Path, subject: AnyGame, setting: AnySetting) -> None:
+    """Write ``model``: ``begun``, one of the folder ``start``, brought to another game or board."""
     from pipeline_src.selfplay.any_game.net import carried_over  # imports torch, which games do without
 
     of = _read(start / PROGRESS)[1].game
     old = read_grid_net(start / "net", of.name, of.rules)[0].shape
     model.parent.mkdir(parents=True, exist_ok=True)
-    subject.save(model, carried_over(last_model(start), old, subject.shape(setting)), setting)
+    subject.save(model, carried_over(begun, old, subject.shape(setting)), setting)
 
 
 def _read(progress: Path) -> tuple[list[Row], AnySetting]:
