@@ -36,7 +36,7 @@ from pipeline_src.search.grid_net import (
     write_keys,
 )
 from pipeline_src.selfplay.any_game import learn as learning
-from pipeline_src.selfplay.any_game.learn import FIRST, learn, verdict
+from pipeline_src.selfplay.any_game.learn import FIRST, MCTS, learn, verdict
 from pipeline_src.selfplay.any_game.net import Batches, GridModel, carried_over, weights_in
 from pipeline_src.selfplay.any_game.subject import AnyGame, setting_of
 from pipeline_src.selfplay.window import make_games
@@ -377,6 +377,7 @@ GOOD = {
         ({"different": 0.1}, "games differ"),
         ({"core_s": 500.0}, "a round took"),
         ({FIRST: 0.5}, "does not beat its first net"),
+        ({FIRST: 0.5, MCTS: 1.0}, "^learning.*100% of the points against MCTS"),  # it began with a good one
     ],
 )
 def test_verdict_names_what_is_wrong(change, words):

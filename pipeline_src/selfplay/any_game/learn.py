@@ -260,11 +260,11 @@ def verdict(rows: list[Row]) -> str:
         found.append("the search finds no step better than another: more --simulations, or a smaller board")
     if row["different"] < 0.5:
         found.append(f"only {row['different']:.0%} of the games differ: is there but one opening?")
-    scores = [row[FIRST] for row in rows if FIRST in row]
-    if scores and scores[-1] <= 0.55 and not found:
+    matched: Row = next((one for one in reversed(rows) if FIRST in one), {})
+    scores = {name: matched[name] for name in (FIRST, MCTS) if name in matched}
+    if scores and scores[FIRST] <= 0.55 and scores.get(MCTS, 0) < 0.95 and not found:  # it may begin with a good one
         found.append("it does not beat its first net yet: give it more minutes")
     if found:
         return "not learning yet: " + "; ".join(found) + " (docs/how-to/learn-your-own-game.md)"
-    return f"learning: values explain {1 - row['value_loss'] / max(spread, 1e-9):.0%} of the results" + (
-        f", {scores[-1]:.0%} of the points against {FIRST}" if scores else ""
-    )
+    said = [f"learning: values explain {1 - row['value_loss'] / max(spread, 1e-9):.0%} of the results"]
+    return ", ".join([*said, *(f"{score:.0%} of the points against {name}" for name, score in scores.items())])
