@@ -17,11 +17,10 @@ from pipeline_src.games.rules import copy_state
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.search.amazons.ray_keys import ROWS
 from pipeline_src.search.amazons.rays import CHANNELS, WEIGHTS, RayEvaluator, RayTable
-from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
-from pipeline_src.systems.amazons_net.player import open_nets
+from pipeline_src.systems.amazons_net.player import SettlingEvaluator, open_nets
 
 POSITIONS, BATCH, REPEATS = 400, 8, 5
 SIMULATIONS, SHARE = 4_000, 10  # Ours in a search, and how many times as many as the reference's

@@ -87,7 +87,7 @@ def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
 
 def make(folder: Path) -> None:
     """Train the generations and evaluate them, or do the rest of it."""
-    run_stage(folder, "systems.gomoku_zero.generation:cycle")
+    run_stage(folder, "systems.gomoku_zero.self_play:cycle")
     last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
     key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
     made = {"key": key, "code": digests(read_graph(ROOT / GRAPH), read_tree(folder / "params.yaml"))["gomoku_evaluate"]}

@@ -30,7 +30,7 @@ from pipeline_src.project.graph import GRAPH, Stage, read_graph, with_outputs
 from pipeline_src.project.params import CODE_FILE, PARAMS_FILE, Count, Params, at, load, read_tree
 from pipeline_src.project.systems import declarations, module_of, sections, systems
 from pipeline_src.report.boards import ReportPositionsParams
-from pipeline_src.systems.amazons_net.zero_params import read_zero_numbers
+from pipeline_src.systems.amazons_net.params import read_zero_numbers
 from pipeline_src.systems.gomoku_zero.params import read_numbers
 from pipeline_src.systems.growing_boards.params import read_boards
 

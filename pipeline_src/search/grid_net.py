@@ -30,15 +30,17 @@ from pipeline_src.jit import Need, njit
 from pipeline_src.search.lanes import (
     COUNT,
     add,
+    aligned,
     larger,
+    layer,
     load,
     multiply_add,
+    soften,
     splat,
     store,
     sum_positive,
     total,
 )
-from pipeline_src.search.layers import aligned, layer, soften
 from pipeline_src.search.mcts.puct import evaluate
 from pipeline_src.search.tables import Kind, read_net, write_net
 

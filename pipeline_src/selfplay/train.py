@@ -127,6 +127,7 @@ class Answer(NamedTuple):
     policy: Tensor  # float32 [B, E]: the search's, 0 where there is no step
     value: Tensor  # float32 [B]: the net's, in -1..1
     result: Tensor  # float32 [B]: how the game ended
+    further: Tensor | None = None  # float32 [B]: loss of what else the net learns, which no measure has
 
 
 class Batches(nn.Module):
@@ -215,10 +216,12 @@ class ZeroModule(LightningModule):
 
     def answer(self, batch: Any) -> tuple[Tensor, Tensor]:
         """Loss without its last term, []; and sums over the batch, [1 + measures], of which the last counts."""
-        log_p, policy, value, result = self.batches.answer(self.net, batch)
+        log_p, policy, value, result, further = self.batches.answer(self.net, batch)
         policy_loss = -(policy * log_p).sum(1)
         value_loss = (result - value).square()
         loss = value_loss.mean() + policy_loss.mean()
+        if further is not None:
+            loss = loss + further.mean()
         with torch.no_grad():
             entropy = -(log_p.exp() * log_p).sum(1)
             target_entropy = -torch.xlogy(policy, policy).sum(1)

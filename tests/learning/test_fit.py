@@ -83,7 +83,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 
 TRAINING = (
     *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
-    "pipeline_src.systems.gomoku_zero.generation",
+    "pipeline_src.systems.gomoku_zero.self_play",
 )  # What the first process of each training imports; Lightning starts the others again
 
 
@@ -111,7 +111,7 @@ def killed_stage(folder, *words):
     assert not alive
 
 
-GOMOKU = ("pipeline_src.stage", "systems.gomoku_zero.generation", "--number", "1")
+GOMOKU = ("pipeline_src.stage", "systems.gomoku_zero.self_play", "--number", "1")
 
 
 def write_amazons(folder, **changed):

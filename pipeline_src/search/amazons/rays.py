@@ -33,15 +33,17 @@ from pipeline_src.search.amazons.ray_keys import KEYS, OTHER, OWN, PLACES, ROWS,
 from pipeline_src.search.lanes import (
     COUNT,
     add,
+    aligned,
     larger,
+    layer,
     load,
     multiply_add,
+    soften,
     splat,
     store,
     sum_positive,
     total,
 )
-from pipeline_src.search.layers import aligned, layer, soften
 from pipeline_src.search.mcts.puct import UNSURE, evaluate
 from pipeline_src.search.tables import Kind, read_net, write_net
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline_src.project.params import Items, Named, Params, Whole, at
 from pipeline_src.project.systems import Boards, Claim, Counted, Figure, Flow, System, calibration_figures
-from pipeline_src.selfplay.params import GateParams, GenerationParams, SelfPlayParams, TrainParams
+from pipeline_src.selfplay.params import GateParams, GenerationParams, SelfPlayParams
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
     AmazonsBaselinesParams,
@@ -19,8 +19,11 @@ from pipeline_src.systems.amazons_net.params import (
     AmazonsResidualParams,
     AmazonsSamplesParams,
     AmazonsTrainParams,
+    AmazonsZeroEvaluate,
+    AmazonsZeroGame,
+    AmazonsZeroNet,
+    AmazonsZeroTrain,
 )
-from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, AmazonsZeroGame, AmazonsZeroNet
 
 PRINTED: Mapping[str, Any] = {
     "amazons_archive.games": 25_000,
@@ -198,7 +201,7 @@ SYSTEM = System(
         "amazons_zero_game": AmazonsZeroGame,
         "amazons_zero_net": AmazonsZeroNet,
         "amazons_zero_self_play": SelfPlayParams,
-        "amazons_zero_train": TrainParams,
+        "amazons_zero_train": AmazonsZeroTrain,
         "amazons_zero_gate": GateParams,
         "amazons_generations": Named[GenerationParams],
         "amazons_zero_evaluate": AmazonsZeroEvaluate,

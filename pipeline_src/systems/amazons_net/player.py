@@ -17,18 +17,19 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_model_bytes
 from pipeline_src.games.amazons import COLOUR, AmazonsState, to_fen
+from pipeline_src.games.kernels import row, stack
 from pipeline_src.games.rules import to_play, winner
-from pipeline_src.jit import Need
+from pipeline_src.jit import Need, needs_of, njit
 from pipeline_src.players.amazons import ClosingFirst
 from pipeline_src.players.packaged import INT8
 from pipeline_src.players.player import Bounds, Player, Position, Thought
 from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.amazons.endgame import EndgameScratch, closing_turn, endgame_scratch, settle_amazons
 from pipeline_src.search.amazons.rays import RayEvaluator, read_table
-from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import UNSURE
 from pipeline_src.search.mcts.puct_search import Puct
-from pipeline_src.search.mcts.puct_trees import EvaluateBatch
+from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 from pipeline_src.search.tables import RAYS
 from pipeline_src.systems.amazons_net.answers import (
     AmazonsNetEvaluator,
@@ -190,6 +191,35 @@ class NetsPlayer(Player):
             log_p = log_p / self.temperature + np.stack([rng.gumbel(size=log_p.shape[1]) for rng in rngs])
         places: npt.NDArray[np.int64] = log_p.argmax(axis=1)
         return places
+
+
+@njit(cache=True, nogil=True)
+def settle_values(states: AmazonsState, scratch: EndgameScratch, values: npt.NDArray[np.float32]) -> None:
+    """Set the values float32 [B] of stacked states that counting decides to 1 or -1; see `settle_amazons`."""
+    for b in range(values.size):
+        decided, margin = settle_amazons(row(states, b), scratch)
+        if decided:
+            values[b] = 1.0 if margin > 0 else -1.0
+
+
+class SettlingEvaluator:
+    """An evaluator of the leaves of Amazons trees together with counting."""
+
+    def __init__(self, evaluate_batch: EvaluateBatch, amazons: int = 4) -> None:
+        """``amazons`` is the largest number of amazons of a side."""
+        self.evaluate_batch, self._scratch = evaluate_batch, endgame_scratch(amazons)
+
+    def __call__(self, states: Any, steps: npt.NDArray[np.int32], counts: npt.NDArray[np.int32]) -> Answer:
+        """See `search.mcts.puct_trees.EvaluateBatch`."""
+        priors, values = self.evaluate_batch(states, steps, counts)
+        values = np.clip(values, -UNSURE, UNSURE)
+        settle_values(states, self._scratch, values)
+        return priors, values
+
+    def needs(self, state: AmazonsState) -> list[Need]:
+        """See `Puct.needs`."""
+        settled = Need(settle_values, (stack(state, 1), self._scratch, np.empty(1, np.float32)))
+        return [settled, *needs_of(self.evaluate_batch, state)]
 
 
 def settled(nets: SearchNets) -> EvaluateBatch:

@@ -59,6 +59,9 @@ class RaysConfig:
     size: int = 10
     """Squares along one side of the boards that it is trained on; it plays on any."""
     units: int = 128  # Units of the perceptron
+    owners: bool = False
+    """Whether it also says who will own each square, as KataGo's nets do: a target of training alone, which no table
+    has (Wu, "Accelerating self-play learning in Go", 2019, arXiv 1902.10565)."""
 
     encoding: ClassVar[str] = "rays"
 
@@ -441,6 +444,7 @@ class RaysNet(nn.Module):
         for weights in (self.value.weight, self.value.bias):
             nn.init.zeros_(weights)
         self.move_policy, self.arrow_policy = StepPolicy(), StepPolicy()
+        self.owner = nn.Linear(READ, 1) if config.owners else None
 
     def features(self, rows: Tensor) -> Tensor:
         """Features [D, CHANNELS] of the table's rows [D]: the perceptron's, and what a row adds to them by itself."""
@@ -449,24 +453,29 @@ class RaysNet(nn.Module):
 
     def move(self, features: Tensor) -> Answers:
         """Value [B], policy [B, 4, N]."""
-        (answer, _) = self._answers(features, len(features))
-        return answer
+        return self._answers(features, len(features))[0]
 
     def arrow(self, features: Tensor) -> Answers:
         """Value [B], policy [B, N]."""
-        (_, answer) = self._answers(features, 0)
-        return answer
+        return self._answers(features, 0)[1]
 
     def both(self, move: Tensor, arrow: Tensor) -> tuple[Answers, Answers]:
         """`move` of the one and `arrow` of the other; in training normalised together, as one batch."""
+        return self._answers(torch.cat([move, arrow]), len(move))[:2]
+
+    def with_owners(self, move: Tensor, arrow: Tensor) -> tuple[Answers, Answers, Tensor]:
+        """`both`, and who will own each square of all these boards, [B, N] in -1..1; 0 on arrows.
+
+        All are 0 for a config without ``owners``.
+        """
         return self._answers(torch.cat([move, arrow]), len(move))
 
-    def _answers(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers]:
-        """Answers of the first boards, before a move, and of the others, before an arrow, in 32-bit floats always."""
+    def _answers(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers, Tensor]:
+        """See `with_owners`; in 32-bit floats always."""
         with torch.autocast(kinds.device.type, enabled=False):
             return self._answers_of(kinds, moves)
 
-    def _answers_of(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers]:
+    def _answers_of(self, kinds: Tensor, moves: int) -> tuple[Answers, Answers, Tensor]:
         found, (count, _, height, width) = find_squares(kinds), kinds.shape
         table = self.features(torch.from_numpy(found.rows).to(kinds.device))
         cells: Tensor = _Sums.apply(table, found.places)  # type: ignore[no-untyped-call]
@@ -483,7 +492,11 @@ class RaysNet(nn.Module):
         at = (standing[moves:] == SHOOTS).int().argmax(1, keepdim=True)
         move = self.move_policy(read, deep[:moves], own, found.at[:moves], placed)
         arrow = self.arrow_policy(read, deep[moves:], at, found.at[moves:], placed).squeeze(1)
-        return (value[:moves], move), (value[moves:], arrow)
+        owners = torch.zeros(count, height * width, device=kinds.device)
+        if self.owner is not None:
+            where = (torch.from_numpy(index).to(kinds.device) for index in (found.board, found.square))
+            owners = owners.index_put(tuple(where), self.owner(read).squeeze(1).tanh())
+        return (value[:moves], move), (value[moves:], arrow), owners
 
 
 def tabulate(net: RaysNet) -> RayTable:

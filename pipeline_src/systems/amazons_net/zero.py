@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import stamp
 from pipeline_src.games import amazons
 from pipeline_src.games.rules import to_play
@@ -22,7 +23,7 @@ from pipeline_src.search.tables import RAYS
 from pipeline_src.selfplay.subject import Subject
 from pipeline_src.selfplay.window import SelfPlayGames
 from pipeline_src.systems.amazons_net import players  # noqa: F401 - the text of the gate's players names them
-from pipeline_src.systems.amazons_net.zero_params import (
+from pipeline_src.systems.amazons_net.params import (
     ZeroFiles,
     ZeroSetting,
     read_zero_numbers,
@@ -86,10 +87,15 @@ class Amazons(Subject):
         from pipeline_src.systems.amazons_net.nets import load_nets
         from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet
 
-        size = setting.game.size_of(number)
+        size, owners = setting.game.size_of(number), setting.train.owners > 0
         if model is None:
-            return RaysNet(RaysConfig(size, setting.net.units))
+            return RaysNet(RaysConfig(size, setting.net.units, owners))
         net: Any = load_nets(model)
+        if net.config.owners != owners:
+            raise ZugwerkError(
+                f"{model}: trained {'without' if owners else 'with'} amazons_zero_train.owners; the generations before "
+                "are to be run again"
+            )
         net.config = replace(net.config, size=size)  # all boards are alike for the weights
         return net
 

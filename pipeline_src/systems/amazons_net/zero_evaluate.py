@@ -20,8 +20,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.match import play_pairings, player_text, summary
-from pipeline_src.systems.amazons_net.params import Pairing
-from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroEvaluate, ZeroFiles, read_zero_numbers
+from pipeline_src.systems.amazons_net.params import AmazonsZeroEvaluate, Pairing, ZeroFiles, read_zero_numbers
 
 NET = Path("artifacts/models/amazons_zero.rays")
 REPORTS = Path("artifacts/reports/amazons/zero")

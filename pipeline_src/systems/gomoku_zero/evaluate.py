@@ -116,7 +116,7 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
     for path in (*models.values(), best):
         if not path.is_file():
             raise ZugwerkError(
-                f"{path}: no such model; `python -m pipeline_src.stage systems.gomoku_zero.generation:cycle` makes it"
+                f"{path}: no such model; `python -m pipeline_src.stage systems.gomoku_zero.self_play:cycle` makes it"
             )
     opponents = {name: opponent.player for name, opponent in params.opponents.items()}
     return {name: params.model_text(path) for name, path in models.items()} | {BEST: params.best_text(best)} | opponents

@@ -1,4 +1,4 @@
-"""Gomoku as the learner takes it."""
+"""Gomoku as the learner of self-play takes it; and the generations, as stages and in one process."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,13 @@ from pipeline_src.selfplay.subject import LOCK_STEP, Ints, Subject
 from pipeline_src.selfplay.window import SelfPlayGames
 from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluator import even, open_evaluator, prepare_model
-from pipeline_src.systems.gomoku_zero.params import GenerationFiles, GomokuSelfPlay, GomokuSetting
+from pipeline_src.systems.gomoku_zero.params import (
+    GenerationFiles,
+    GomokuSelfPlay,
+    GomokuSetting,
+    read_numbers,
+    read_setting,
+)
 
 CHUNK = 10  # Rows of a forward pass of the gate: of twenty games ten wait for each player
 
@@ -113,3 +119,28 @@ class Gomoku(Subject):
 def with_fours(net: EvaluateBatch, params: GomokuSelfPlay) -> EvaluateBatch:
     """The net, or together with a search by fours whose answers do not depend on the positions before."""
     return ProvingEvaluator(net, params.fours, alone=True) if params.fours else net
+
+
+def main(*options: str) -> None:
+    """Stage gomoku_generation: make one generation of Gomoku's self-play from the one before it.
+
+    Reads ``artifacts/models/gomoku/<before>/`` and ``artifacts/samples/gomoku/<before>/``; the first generation has
+    none before it. Writes the files of `GenerationFiles`. Killed and run again, it resumes from ``work/gomoku/``.
+
+    Raises:
+        ZugwerkError: bad params, or the generation before is missing or damaged.
+    """
+    from pipeline_src.selfplay.generation import one_generation  # workers, which import this module, need no torch
+
+    one_generation(Gomoku(), read_setting(), options)
+
+
+def cycle(*options: str) -> None:
+    """Make all generations in one process; see `selfplay.generation.all_generations`.
+
+    Raises:
+        ZugwerkError: bad params, or a file of a generation is damaged.
+    """
+    from pipeline_src.selfplay.generation import all_generations
+
+    all_generations(Gomoku(), read_setting(), read_numbers(), options)

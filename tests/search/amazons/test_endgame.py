@@ -12,11 +12,11 @@ from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
 from pipeline_src.search.amazons import endgame as fill
 from pipeline_src.search.amazons.endgame import endgame_scratch
-from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import UNSURE, PuctOptions
 from pipeline_src.search.mcts.puct_search import Puct
+from pipeline_src.systems.amazons_net.player import SettlingEvaluator
 from tests.players.positions import random_states
 
 WAYS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]

@@ -20,16 +20,16 @@ from pipeline_src.learning.symmetry import square_maps
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.record import read_records
 from pipeline_src.search.amazons.endgame import endgame_scratch, settle_amazons
+from pipeline_src.search.amazons.evaluation import distances
 from pipeline_src.search.amazons.rays import RayEvaluator
 from pipeline_src.selfplay import generation
 from pipeline_src.selfplay.generation import run_generation
-from pipeline_src.selfplay.params import TrainParams
 from pipeline_src.selfplay.play import play_self
 from pipeline_src.selfplay.window import open_window, replay
-from pipeline_src.systems.amazons_net.nets import load_nets
+from pipeline_src.systems.amazons_net.nets import load_nets, save_nets
+from pipeline_src.systems.amazons_net.params import AmazonsZeroGame, AmazonsZeroTrain, ZeroFiles, read_zero_setting
 from pipeline_src.systems.amazons_net.rays import RaysConfig, RaysNet, tabulate
 from pipeline_src.systems.amazons_net.zero import Amazons
-from pipeline_src.systems.amazons_net.zero_params import AmazonsZeroGame, ZeroFiles, read_zero_setting
 from pipeline_src.systems.amazons_net.zero_train import Batches
 from tests.run_stage import split_at_random
 from tests.systems.gomoku_zero.test_generation import contents
@@ -53,6 +53,7 @@ SECTIONS = {
     "amazons_zero_train": {
         "window": 400,
         "passes": 0.5,
+        "owners": 0.5,
         "batch": 16,
         "augment": True,
         "optimizer": "adamw",
@@ -109,7 +110,7 @@ def test_a_generation_leaves_a_window_models_and_a_report(grown):
         window, report = open_window(files.window, amazons), read_json(files.report)
         assert set(window.generation) == {2 * number - 1, 2 * number}  # no other board's games
         assert report["train"]["new_positions"] == report["self_play"]["positions"] == len(window.policy)
-        assert load_nets(files.model).config == RaysConfig(size, 8)
+        assert load_nets(files.model).config == RaysConfig(size, 8, owners=True)
         assert files.best.read_bytes() == files.model.read_bytes()
     assert report["self_play"]["evaluations"] > 4 * 6
 
@@ -156,7 +157,7 @@ def games(grown):
 
 
 def batches_of(games, **changed):
-    return Batches(games, TrainParams(**{**SECTIONS["amazons_zero_train"], **changed}), seed=1, count=4)
+    return Batches(games, AmazonsZeroTrain(**{**SECTIONS["amazons_zero_train"], **changed}), seed=1, count=4)
 
 
 def test_a_batch_is_the_positions_under_their_symmetries(games):
@@ -186,6 +187,50 @@ def test_a_batch_is_the_positions_under_their_symmetries(games):
         assert batch.places[b, : len(steps)].tolist() == places
         np.testing.assert_allclose(batch.policy[b, : len(steps)], found.policy[rows[at], : len(steps)])
         assert batch.value[b] == found.value[rows[at]]
+
+
+def test_owners_are_who_alone_comes_to_a_square(games):
+    """In late positions of all games, by queues; for the second side they change their sign."""
+    batches, found, sides = batches_of(games), replay(games, amazons), [0, 0]
+    ends = np.cumsum(games.searched)
+    for g, (first, last) in enumerate(zip(games.offsets[:-1], games.offsets[1:], strict=True)):
+        state, owners = initial_state(8), np.zeros(64)
+        for step in games.actions[first:last]:
+            kernels.play_step(state, int(step))
+        for side, sign in ((0, 1), (1, -1)):
+            owners += sign * np.isfinite(distances(state, side, far=False)).ravel()
+            owners[state.amazons[side]] = sign
+        assert len({*owners}) == 3
+        for at in (int(ends[g]) - 1, int(ends[g]) - 3):
+            mover = int(found.states.turn[at, 0])
+            sides[mover] += 1
+            batch = batches.cut(np.array([at]), np.zeros(1, np.int64))
+            np.testing.assert_array_equal(batch.owners[0], -owners if mover else owners)
+    assert all(sides)
+
+
+def test_owners_are_learnt_together_with_policy_and_value(games):
+    """Head and features have gradients, and without the param there is no such loss."""
+    net, rows = RaysNet(RaysConfig(8, 8, owners=True)), np.arange(0, 40)
+    for weight in (0.5, 2.0):
+        batches = batches_of(games, owners=weight)
+        answer = batches.answer(net, batches.cut(rows, np.zeros_like(rows)))
+        assert answer.further.shape == (40,)
+        assert 0 < float(answer.further.detach().max()) <= 4 * weight
+    answer.further.mean().backward()
+    assert net.owner.weight.grad.abs().max() > 0
+    assert net.own.grad.abs().max() > 0
+    batches = batches_of(games, owners=0.0)
+    assert batches.answer(net, batches.cut(rows, np.zeros_like(rows))).further is None
+
+
+@pytest.mark.parametrize(("before", "words"), [(False, "without"), (True, "with")])
+def test_a_generation_with_another_head_before_it_is_refused(tmp_path, before, words):
+    setting = setting_in(tmp_path)
+    setting.train.__dict__["owners"] = 0.0 if before else 0.5
+    save_nets(tmp_path / "model.pt", RaysNet(RaysConfig(6, 8, owners=before)))
+    with pytest.raises(ZugwerkError, match=rf"model.pt: trained {words} amazons_zero_train.owners"):
+        Amazons().net(tmp_path / "model.pt", setting, 2)
 
 
 def test_the_trained_net_answers_as_its_table_plays(games):

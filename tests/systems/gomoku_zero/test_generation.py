@@ -21,7 +21,7 @@ from pipeline_src.project.params import load
 from pipeline_src.records.record import read_records
 from pipeline_src.selfplay import generation, window
 from pipeline_src.selfplay.params import TrainParams
-from pipeline_src.systems.gomoku_zero import generation as stages
+from pipeline_src.systems.gomoku_zero import self_play as stages
 from pipeline_src.systems.gomoku_zero.models import export_table, load_model, load_start
 from pipeline_src.systems.gomoku_zero.nets import from_table, tabulate
 from pipeline_src.systems.gomoku_zero.params import GenerationFiles, StartModel, read_setting
@@ -302,7 +302,7 @@ def test_a_run_begins_with_a_model_of_another_rule(grown, project):
 
 
 def command(project):
-    words = stage_command("systems.gomoku_zero.generation:cycle")
+    words = stage_command("systems.gomoku_zero.self_play:cycle")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(words, cwd=project, env=os.environ | {"PYTHONPATH": str(ROOT)}, **pipes)
 
@@ -336,7 +336,7 @@ def test_full_disk_leaves_no_partial_generation(project):
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
         "from pipeline_src.errors import run_main; from pipeline_src.stage import main_of;"
-        "run_main(main_of('systems.gomoku_zero.generation:cycle'))"
+        "run_main(main_of('systems.gomoku_zero.self_play:cycle'))"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=project, env=env, capture_output=True, text=True)
