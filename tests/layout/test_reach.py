@@ -48,7 +48,6 @@ SHARED_CODE = {
     "pipeline_src.selfplay.generation": {"amazons", "gomoku", "growing"},
     "pipeline_src.systems.amazons_net.train": {"amazons"},
     "pipeline_src.systems.amazons_net.nets": {"amazons"},
-    "pipeline_src.systems.gomoku_zero.evaluate": {"gomoku"},
     "pipeline_src.systems.gomoku_zero.models": {"gomoku", "growing"},
     "pipeline_src.systems.growing_boards.growth": {"growing"},
     "pipeline_src.systems.joseki.library": {"joseki"},
