@@ -80,7 +80,7 @@ def _owners(
     offsets: npt.NDArray[np.int64],
     owners: npt.NDArray[np.int8],
 ) -> None:
-    """Fill ``owners`` [G, N], zeros at first: whose a square is at the end of a game, 1 the first side's, else -1.
+    """Fill ``owners`` [G, N], zeros at first: whose squares are at the end of a game, 1 first side, -1 second.
 
     A square is a side's if it has an amazon there, or if king moves through empty squares lead to it from an amazon of
     that side and none of the other's.
