@@ -116,7 +116,7 @@ audit: $(STAMP)  ## Check requirements.lock against the advisory database; needs
 	work/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict
 
 rehearse: $(STAMP)  ## Rehearse a live crawl on a local copy of the site for docs/measured/crawl.json.
-	$(BIN)/python -m tests.rehearsal
+	$(BIN)/python -m tests.rehearsal.rehearse
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

@@ -6,21 +6,27 @@ and by kill -9 in several phases, and the site is restarted amid it; then the si
 new.
 """
 
+import argparse
+import datetime
 import os
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 from pipeline_src import yaml12
+from pipeline_src.files import write_json
+from pipeline_src.report.figures import hardware
 from spiders.replica.site import API_PREFIX
 from tests.rehearsal.server import AMBIGUOUS, Site, Trap, action, serving
 
 ROOT = Path(__file__).parents[2]
+OUT = Path("docs/measured/crawl.json")
 HOST = "games.example"
 PYTHON = [sys.executable, "-m"]
 CRAWL = [*PYTHON, "tests.rehearsal.resolved", "pipeline_src.cli", "crawl", "amazons"]
@@ -282,3 +288,34 @@ def read_rejects(path):
 
     table = pq.read_table(path)
     return dict(zip(table["gid"].to_pylist(), table["reason"].to_pylist(), strict=True))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.rehearsal.rehearse", description=__doc__)
+    parser.add_argument("--games", type=int, default=10_000)
+    parser.add_argument("--players", type=int, default=400)
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds; the first portion has 1")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+        rehearsal = Rehearsal(folder, options.games, options.players, options.delay)
+        rehearsal.run()
+        figures, rows = results(rehearsal)
+    print()
+    for name, value in rows:
+        print(f"| {name} | {value} |")
+    about = {
+        "low": None,
+        "high": None,
+        "profile": "committed measurement",
+        "data": f"a site of our own with {options.games:,} games of {options.players} players, of random turns",
+        "hardware": hardware(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": "make rehearse",
+    }
+    measured = {name: {"value": value, "n": n} | about for name, (value, n) in figures.items()}
+    write_json(options.out, measured | {"table": dict(rows)})
+
+
+if __name__ == "__main__":
+    main()
