@@ -121,7 +121,7 @@ class NetsTurn(NamedTuple):
 class NetsPlayer(Player):
     """Best legal (from, to) of Move-Net, then best legal arrow of Arrow-Net on the position after that move."""
 
-    def __init__(self, nets: Forward, temperature: float = 0.0) -> None:
+    def __init__(self, nets: Forward, temperature: float = 0.0, moves: int = 1) -> None:
         """How to choose.
 
         Args:
@@ -129,11 +129,13 @@ class NetsPlayer(Player):
                 the nets' last bits to the number of workers.
             temperature: `choose` draws moves and arrows in proportion to their probability^(1 / temperature); 0 takes
                 the best.
+            moves: without a temperature, the number of best moves of which Arrow-Net is asked; of these turns the one
+                with the greatest product of both probabilities is played.
         """
-        self.nets, self.temperature = nets, temperature
+        self.nets, self.temperature, self.moves = nets, temperature, moves
 
     @classmethod
-    def load(cls, path: str, batch: int = BATCH, temperature: float = 0.0) -> "NetsPlayer":
+    def load(cls, path: str, batch: int = BATCH, temperature: float = 0.0, moves: int = 1) -> "NetsPlayer":
         """The player of a model file; ``batch`` is the size every forward pass is padded to.
 
         Raises:
@@ -143,7 +145,7 @@ class NetsPlayer(Player):
             written = Path(path).stat().st_mtime_ns
         except OSError:
             written = 0  # `open_forward` names the fault
-        return cls(_nets_of(str(Path(path).resolve()), batch, written), temperature)
+        return cls(_nets_of(str(Path(path).resolve()), batch, written), temperature, moves)
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; without a temperature nothing is random."""
@@ -176,13 +178,20 @@ class NetsPlayer(Player):
         squares = boards[0].size
 
         before = self.nets.move(boards, movers)
-        best = self._picked(before.log_p.reshape(len(states), -1), rngs)
-        start = before.amazons[np.arange(len(states)), best // squares]
-        to = (best % squares).astype(np.int16)
-        after = self.nets.arrow(after_move(boards, movers, start, to), movers, to)
+        log_p = before.log_p.reshape(len(states), -1)
+        place = self._picked(log_p, rngs)[:, None]
+        if self.moves > 1 and not rngs:
+            best = np.argsort(-log_p, axis=1, kind="stable")[:, : self.moves]
+            place = np.where(np.isfinite(np.take_along_axis(log_p, best, 1)), best, place)
+        each, place, several = np.repeat(np.arange(len(states)), place.shape[1]), place.ravel(), place.shape[1]
+        start = before.amazons[each, place // squares]
+        to = (place % squares).astype(np.int16)
+        after = self.nets.arrow(after_move(boards[each], movers[each], start, to), movers[each], to)
         arrow = self._picked(after.log_p, rngs)
         actions = (start.astype(np.int64) * squares + to) * squares + arrow
-        rows = zip(actions, after.win_rate, before.win_rate, strict=True)
+        turn = log_p[each, place] + after.log_p[np.arange(len(each)), arrow]
+        chosen = several * np.arange(len(states)) + turn.reshape(-1, several).argmax(1)
+        rows = zip(actions[chosen], after.win_rate[chosen], before.win_rate, strict=True)
         return [NetsTurn(int(action), float(rate), float(rate_before)) for action, rate, rate_before in rows]
 
     def _picked(self, log_p: Floats, rngs: Sequence[np.random.Generator]) -> npt.NDArray[np.int64]:

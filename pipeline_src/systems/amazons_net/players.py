@@ -35,17 +35,23 @@ class NetsOptions(Options):
     """File of the nets; by default the packaged net of the board."""
     temperature: NonNegative = 0.0
     """Moves and arrows are drawn in proportion to their probability^(1 / temperature); 0 plays the most probable."""
+    moves: Count = 1
+    """Number of most probable moves of which the arrow is asked: the most probable of these whole turns is played. 1 is
+    the most probable move, and then its arrow, as published. A temperature takes none of it."""
 
 
 def nets_player(options: NetsOptions) -> Player:
     """The player ``nets``.
 
     Raises:
-        ZugwerkError: no model there.
+        ZugwerkError: no model there, or both a temperature and several moves.
     """
     from pipeline_src.systems.amazons_net.player import NetsPlayer
 
-    return _with_model("nets", options.model, partial(NetsPlayer.load, temperature=options.temperature))
+    if options.moves > 1 and options.temperature:
+        raise ZugwerkError(f"moves={options.moves} is for the most probable turn; leave out the temperature")
+    load = partial(NetsPlayer.load, temperature=options.temperature, moves=options.moves)
+    return _with_model("nets", options.model, load)
 
 
 def nets_for(state: Any, model: str = "") -> "NetsPlayer":

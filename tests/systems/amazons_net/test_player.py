@@ -31,8 +31,8 @@ from tests.players.positions import positions, random_states, small_nets, small_
 from tests.systems.gomoku_zero.small import SMALL, fresh
 
 
-def player_of(nets, batch=BATCH, temperature=0.0):
-    return NetsPlayer(NetsForward(nets, batch, threads=1), temperature)
+def player_of(nets, batch=BATCH, temperature=0.0, moves=1):
+    return NetsPlayer(NetsForward(nets, batch, threads=1), temperature, moves)
 
 
 def options(size):
@@ -72,6 +72,30 @@ def test_a_turn_is_the_best_move_then_the_best_arrow(make):
         assert turn.action == (start * 36 + to) * 36 + arrow
         assert turn.win_rate == pytest.approx(float(value_after.sigmoid()), abs=1e-6)
         assert turn.win_rate_move_net == pytest.approx(float(value.sigmoid()), abs=1e-6)
+
+
+def test_several_moves_give_the_most_probable_turn():
+    nets, states, other = small_nets(6), random_states(20, 6), 0
+    found = player_of(nets, moves=4 * 36).turns(states)
+    for state, turn, first in zip(states, found, player_of(nets).turns(states), strict=True):
+        mover, log_p = np.array([amazons.COLOUR[amazons.to_play(state)]], np.int8), {}
+        before = player_of(nets).nets.move(state.board[None, ::-1], mover)
+        for action in amazons.legal_actions(state):
+            start, to, arrow = action // 36**2, action // 36 % 36, action % 36
+            if (start, to) not in log_p:
+                moved = amazons.move(state, start, to)
+                after = player_of(nets).nets.arrow(moved.board[None, ::-1], mover, np.array([to], np.int16))
+                place = before.amazons[0].tolist().index(start), to
+                log_p[start, to] = before.log_p[0][place] + after.log_p[0]
+        best = max(amazons.legal_actions(state), key=lambda a: log_p[a // 36**2, a // 36 % 36][a % 36])
+        assert turn.action == best
+        other += turn != first
+    assert other
+
+
+def test_a_temperature_takes_no_number_of_moves():
+    with pytest.raises(ZugwerkError, match="leave out the temperature"):
+        make_player("amazons", "nets:moves=2,temperature=0.5")
 
 
 def test_a_temperature_draws_moves_and_arrows_by_the_nets_probabilities():
