@@ -76,19 +76,16 @@ def test_a_turn_is_the_best_move_then_the_best_arrow(make):
 
 def test_several_moves_give_the_most_probable_turn():
     nets, states, other = small_nets(6), random_states(20, 6), 0
+    forward = player_of(nets).nets
     found = player_of(nets, moves=4 * 36).turns(states)
     for state, turn, first in zip(states, found, player_of(nets).turns(states), strict=True):
-        mover, log_p = np.array([amazons.COLOUR[amazons.to_play(state)]], np.int8), {}
-        before = player_of(nets).nets.move(state.board[None, ::-1], mover)
-        for action in amazons.legal_actions(state):
-            start, to, arrow = action // 36**2, action // 36 % 36, action % 36
-            if (start, to) not in log_p:
-                moved = amazons.move(state, start, to)
-                after = player_of(nets).nets.arrow(moved.board[None, ::-1], mover, np.array([to], np.int16))
-                place = before.amazons[0].tolist().index(start), to
-                log_p[start, to] = before.log_p[0][place] + after.log_p[0]
-        best = max(amazons.legal_actions(state), key=lambda a: log_p[a // 36**2, a // 36 % 36][a % 36])
-        assert turn.action == best
+        mover = np.array([amazons.COLOUR[amazons.to_play(state)]], np.int8)
+        before, log_p = forward.move(state.board[None, ::-1], mover), {}
+        for move in amazons.legal_moves(state):
+            start, to = divmod(int(move), 36)
+            after = forward.arrow(amazons.move(state, start, to).board[None, ::-1], mover, np.array([to], np.int16))
+            log_p[move] = before.log_p[0, before.amazons[0].tolist().index(start), to] + after.log_p[0]
+        assert turn.action == max(amazons.legal_actions(state), key=lambda a: log_p[a // 36][a % 36])
         other += turn != first
     assert other
 
