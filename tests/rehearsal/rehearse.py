@@ -291,7 +291,8 @@ def read_rejects(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m tests.rehearsal.rehearse", description=__doc__)
+    """Rehearse at full size (`make rehearse`), print the table, and write docs/measured/crawl.json."""
+    parser = argparse.ArgumentParser(prog="python -m tests.rehearsal.rehearse", description=main.__doc__)
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--players", type=int, default=400)
     parser.add_argument("--delay", type=float, default=0.02, help="seconds; the first portion has 1")
