@@ -7,6 +7,7 @@ new.
 """
 
 import argparse
+import contextlib
 import datetime
 import os
 import signal
@@ -18,6 +19,8 @@ import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+
+import psutil
 
 from pipeline_src import yaml12
 from pipeline_src.files import write_json
@@ -172,27 +175,29 @@ class Rehearsal:
 
 
 def time_to_end(process):
-    """Seconds until a process has ended, and for how many of them it waited for a processor, which others had.
+    """Seconds until a process has ended, and for how many of them it or its children waited for a processor.
 
     The second number is 0 where the system does not report it.
     """
     begun, before = time.monotonic(), queued(process.pid)
-    after = before
+    after = dict(before)
     while process.poll() is None:
         if time.monotonic() - begun > PATIENCE_S:
             process.kill()
             raise AssertionError("it did not end")
-        after = queued(process.pid) or after
+        after |= queued(process.pid)
         time.sleep(0.01)
-    return time.monotonic() - begun, after - before
+    return time.monotonic() - begun, sum(after.values()) - sum(before.values())
 
 
 def queued(pid):
-    """For how many seconds a process was ready to run and did not."""
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
+    """For how many seconds a process and each of its descendants were ready to run and did not, by their ids."""
+    waited = {}
+    with contextlib.suppress(psutil.Error):
+        for one in (pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))):
+            with contextlib.suppress(OSError, IndexError):
+                waited[one] = int(Path(f"/proc/{one}/schedstat").read_text().split()[1]) / 1e9
+    return waited
 
 
 def gaps(asked):

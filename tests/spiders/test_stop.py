@@ -61,7 +61,7 @@ def large():
 def end(process, number=signal.SIGINT, group=False):
     """Send one signal; seconds until the process has ended, its status, and the last line that it said.
 
-    Seconds for which it waited for a processor do not count: they depend on other programs.
+    Seconds for which it or its children waited for a processor do not count: they depend on other programs.
     """
     if group:
         os.killpg(process.pid, number)
