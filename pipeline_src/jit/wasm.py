@@ -346,24 +346,24 @@ define void @NRT_MemInfo_call_dtor(ptr %old) {{
 """numba's memory of arrays that kernels make: of few fixed sizes, so that what is let go of serves again."""
 _SERIES = "".join(
     f"%q{k} = fmul double %p{k + 1}, %r\n  %p{k} = fadd double %q{k}, {1 / math.factorial(k)!r}\n  "
-    for k in range(8, -1, -1)
+    for k in range(7, -1, -1)
 )
+_ROUNDS = 1.5 * 2**52  # A sum with this has a whole number in its last bits
 _EXPONENTIAL = f"""
 declare double @llvm.minimum.f64(double, double)
 declare double @llvm.maximum.f64(double, double)
-declare double @llvm.rint.f64(double)
-declare i64 @llvm.fptosi.sat.i64.f64(double)
 define internal float @exponential(float %number) alwaysinline {{
   %exact = fpext float %number to double
   %low = call double @llvm.maximum.f64(double %exact, double -1.1e2)
   %x = call double @llvm.minimum.f64(double %low, double 9.0e1)
   %twos = fmul double %x, {1 / math.log(2)!r}
-  %power = call double @llvm.rint.f64(double %twos)
+  %shifted = fadd double %twos, {_ROUNDS!r}
+  %power = fsub double %shifted, {_ROUNDS!r}
   %whole = fmul double %power, {math.log(2)!r}
   %r = fsub double %x, %whole
-  %p9 = fadd double {1 / math.factorial(9)!r}, 0.0
+  %p8 = fadd double {1 / math.factorial(8)!r}, 0.0
   {_SERIES}
-  %n = call i64 @llvm.fptosi.sat.i64.f64(double %power)
+  %n = bitcast double %shifted to i64
   %biased = add i64 %n, 1023
   %bits = shl i64 %biased, 52
   %two = bitcast i64 %bits to double
@@ -394,9 +394,18 @@ def _in_fours(name: str, kinds: tuple[str, ...], line: str) -> str:
 
 _MADD = "@llvm.wasm.relaxed.madd.v4f32"
 _FLOATS = _in_fours("floats", ("i16",), "%r = sitofp <4 x i16> %a to <4 x float>")
-_FUSED = f"declare <4 x float> {_MADD}(<4 x float>, <4 x float>, <4 x float>)\n" + _in_fours(
+_FUSED = _in_fours(
     "fused", ("float",) * 3, f"%r = call <4 x float> {_MADD}(<4 x float> %a, <4 x float> %b, <4 x float> %c)"
 )
+_FUSED += f"""
+declare <4 x float> {_MADD}(<4 x float>, <4 x float>, <4 x float>)
+define internal <4 x float> @fused_part(<4 x float> %a, <4 x float> %b, <4 x float> %c) alwaysinline {{
+  %r = call <4 x float> {_MADD}(<4 x float> %a, <4 x float> %b, <4 x float> %c)
+  %here = call <4 x float> asm sideeffect "", "=r,0"(<4 x float> %r)
+  ret <4 x float> %here
+}}
+"""
+"""Of a part, each in its place: else all that a cell needs is loaded first, which is more than there are registers."""
 _MASK = f"""
 define internal <64 x i1> @mask(i64 %bits) alwaysinline {{
   %bytes = bitcast i64 %bits to <8 x i8>
@@ -426,7 +435,8 @@ def _object(module: Any, entries: set[str], relaxed: bool) -> bytes:
     text = re.sub(r"bitcast i64 (\S+) to <64 x i1>", r"call <64 x i1> @mask(i64 \1)", text)
     text = _replaced(text, "@llvm.exp.f32", "@exponential") + _FLOATS + _MASK + _EXPONENTIAL
     if relaxed:
-        text = _replaced(text, "@llvm.fmuladd.v16f32", "@fused") + _FUSED
+        text = _replaced(text, "@llvm.fmuladd.v16f32", "@fused")
+        text = _replaced(text, "@llvm.fmuladd.v4f32", "@fused_part") + _FUSED
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 from pipeline_src.jit import njit
@@ -44,6 +45,24 @@ def store(array: Any, index: int, lanes: Any) -> None:
 def exchange(sums: Any, index: int, table: Any, new: int, old: int) -> None:
     """Add the entries of an int16 table at ``new`` to those of ``sums`` at ``index``, and subtract those at ``old``."""
     sums[index : index + COUNT] += table[new : new + COUNT] - table[old : old + COUNT]
+
+
+def part() -> int:
+    """How many lanes a kernel takes at a time that needs many registers: sixteen, or the four of WebAssembly's.
+
+    `store`, `add`, `multiply_add` and `larger` take parts too.
+    """
+    return COUNT
+
+
+def load_part(array: Any, index: int) -> Any:
+    """`part()` entries of a float32 array."""
+    return load(array, index)
+
+
+def splat_part(number: Any) -> Any:
+    """`part()` times the same number."""
+    return splat(number)
 
 
 def splat(number: Any) -> Any:
@@ -78,32 +97,44 @@ def total(x: Any) -> Any:
     return x[0]
 
 
+_REGISTER = 4  # Floats of a register of WebAssembly
 _FLOATS = ir.VectorType(ir.FloatType(), COUNT)
+_PART = ir.VectorType(ir.FloatType(), _REGISTER)
 _SHORTS = ir.VectorType(ir.IntType(16), COUNT)
 _INDEX = ir.IntType(32)
 
 
 class _LanesType(types.Type):
-    """The type of such a vector."""
+    """The type of such a vector, or of a part of it."""
+
+    def __init__(self, vector: ir.VectorType) -> None:
+        super().__init__(f"Lanes{vector.count}")
+        self.vector = vector
 
 
-_LANES = _LanesType("Lanes")
+_LANES, _PARTS = _LanesType(_FLOATS), _LanesType(_PART)
 
 
 @register_model(_LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _FLOATS)
+        super().__init__(manager, kind, kind.vector)
 
 
-def _compiled(function: Callable[..., Any], arity: int, result: Any) -> Callable[[Any], Any]:
-    """Register what writes a function's code: of (context, builder, types, values), to the value of type ``result``."""
+def _register() -> Any:
+    """The type of a part: by whether the kernels of this process are for a browser, see `jit.wasm.raw`."""
+    return _PARTS if getattr(cpu_target.target_context.codegen(), "raw", False) else _LANES
+
+
+def _compiled(function: Callable[..., Any], arity: int, result: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Register what writes a function's code: (context, builder, types, values), to a value of ``result(*types)``."""
     typers: dict[int, Any] = {
-        1: lambda _: lambda a: result,  # noqa: ARG005
-        2: lambda _: lambda a, b: result,  # noqa: ARG005
-        3: lambda _: lambda a, b, c: result,  # noqa: ARG005
-        5: lambda _: lambda a, b, c, d, e: result,  # noqa: ARG005
-        6: lambda _: lambda a, b, c, d, e, f: result,  # noqa: ARG005
+        0: lambda _: lambda: result(),
+        1: lambda _: lambda a: result(a),
+        2: lambda _: lambda a, b: result(a, b),
+        3: lambda _: lambda a, b, c: result(a, b, c),
+        5: lambda _: lambda a, b, c, d, e: result(a, b, c, d, e),
+        6: lambda _: lambda a, b, c, d, e, f: result(a, b, c, d, e, f),
     }
 
     def register(write: Callable[..., Any]) -> Any:
@@ -114,6 +145,18 @@ def _compiled(function: Callable[..., Any], arity: int, result: Any) -> Callable
         return write
 
     return register
+
+
+def _whole(*_: Any) -> Any:
+    return _LANES
+
+
+def _same(*kinds: Any) -> Any:
+    return kinds[0]
+
+
+def _nothing(*_: Any) -> Any:
+    return types.none
 
 
 def _place(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) -> Any:
@@ -129,12 +172,22 @@ def _read(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) -> A
     return loaded
 
 
-@_compiled(load, 2, _LANES)
+@_compiled(load, 2, _whole)
 def _load(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _read(context, builder, kinds, values, _FLOATS)
 
 
-@_compiled(load_positive, 2, _LANES)
+@_compiled(part, 0, lambda: types.intp)
+def _part(context: Any, _builder: Any, _kinds: Any, _values: Any) -> Any:
+    return context.get_constant(types.intp, _register().vector.count)
+
+
+@_compiled(load_part, 2, lambda *_: _register())
+def _load_part(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+    return _read(context, builder, kinds, values, _register().vector)
+
+
+@_compiled(load_positive, 2, _whole)
 def _load_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _positive(builder, _read(context, builder, kinds, values, _SHORTS))
 
@@ -144,19 +197,19 @@ def _positive(builder: Any, shorts: Any) -> Any:
     return builder.sitofp(builder.select(builder.icmp_signed(">", shorts, zero), shorts, zero), _FLOATS)
 
 
-@_compiled(sum_positive, 6, _LANES)
+@_compiled(sum_positive, 6, _whole)
 def _sum_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     rows = [_read(context, builder, (kinds[0], kinds[i]), (values[0], values[i]), _SHORTS) for i in range(1, 6)]
     return _positive(builder, reduce(builder.add, rows))
 
 
-@_compiled(store, 3, types.none)
+@_compiled(store, 3, _nothing)
 def _store(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
-    builder.store(values[2], _place(context, builder, kinds, values, _FLOATS)).align = 4
+    builder.store(values[2], _place(context, builder, kinds, values, kinds[2].vector)).align = 4
     return context.get_dummy_value()
 
 
-@_compiled(exchange, 5, types.none)
+@_compiled(exchange, 5, _nothing)
 def _exchange(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     new, old = (_read(context, builder, (kinds[2], kinds[i]), (values[2], values[i]), _SHORTS) for i in (3, 4))
     sums = builder.add(_read(context, builder, kinds, values, _SHORTS), builder.sub(new, old))
@@ -164,36 +217,46 @@ def _exchange(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return context.get_dummy_value()
 
 
-@_compiled(splat, 1, _LANES)
+@_compiled(splat, 1, _whole)
 def _splat(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+    return _copies(context, builder, kinds, values, _FLOATS)
+
+
+@_compiled(splat_part, 1, lambda _: _register())
+def _splat_part(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+    return _copies(context, builder, kinds, values, _register().vector)
+
+
+def _copies(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) -> Any:
     number = context.cast(builder, values[0], kinds[0], types.float32)
-    one = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, _INDEX(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, COUNT), None))
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, _INDEX(0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, vector.count), None))
 
 
-@_compiled(add, 2, _LANES)
+@_compiled(add, 2, _same)
 def _add(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     return builder.fadd(*values)
 
 
-@_compiled(multiply_add, 3, _LANES)
-def _multiply_add(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
-    kind = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v16f32"), values)
+@_compiled(multiply_add, 3, _same)
+def _multiply_add(_context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+    vector = kinds[0].vector
+    kind, name = ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{vector.count}f32"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
-@_compiled(larger, 2, _LANES)
+@_compiled(larger, 2, _same)
 def _larger(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", *values), *values)
 
 
-@_compiled(where_positive, 2, _LANES)
+@_compiled(where_positive, 2, _whole)
 def _where_positive(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     zero = ir.Constant(_FLOATS, None)
     return builder.select(builder.fcmp_ordered(">", values[0], zero), values[1], zero)
 
 
-@_compiled(total, 1, types.float32)
+@_compiled(total, 1, lambda _: types.float32)
 def _total(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     vector, count = values[0], COUNT
     while count > 1:
@@ -221,15 +284,15 @@ def aligned(array: npt.NDArray[Any]) -> Any:
 @njit(cache=True)
 def layer(inputs: Floats, weights: Floats, outputs: Floats, least: float) -> None:
     """Write the outputs of a layer, by bias and weights, or ``least`` where they are below it."""
-    zero, floor, many = splat(0.0), splat(least), outputs.size
-    for o in range(0, many, COUNT):
-        a, b, c, d = load(weights, o), zero, zero, zero
+    zero, floor, many = splat_part(0.0), splat_part(least), outputs.size
+    for o in range(0, many, part()):
+        a, b, c, d = load_part(weights, o), zero, zero, zero
         for i in range(0, inputs.size, 4):
             at = (1 + i) * many + o
-            a = multiply_add(splat(inputs[At(i)]), load(weights, at), a)
-            b = multiply_add(splat(inputs[At(i + 1)]), load(weights, at + many), b)
-            c = multiply_add(splat(inputs[At(i + 2)]), load(weights, at + 2 * many), c)
-            d = multiply_add(splat(inputs[At(i + 3)]), load(weights, at + 3 * many), d)
+            a = multiply_add(splat_part(inputs[At(i)]), load_part(weights, at), a)
+            b = multiply_add(splat_part(inputs[At(i + 1)]), load_part(weights, at + many), b)
+            c = multiply_add(splat_part(inputs[At(i + 2)]), load_part(weights, at + 2 * many), c)
+            d = multiply_add(splat_part(inputs[At(i + 3)]), load_part(weights, at + 3 * many), d)
         store(outputs, o, larger(add(add(a, b), add(c, d)), floor))
 
 

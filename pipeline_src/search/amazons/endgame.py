@@ -597,6 +597,19 @@ def _own_turns(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -
 
 
 @njit(cache=True)
+def write_owners(state: AmazonsState, owners: npt.NDArray[np.int8]) -> None:
+    """Fill ``owners`` [N]: 1 for squares of the side to move, -1 for the other's, 0 for nobody's.
+
+    A square is a side's if it has an amazon there, or if its amazons alone reach it by king moves.
+    """
+    t, width = _territory_of(state), state.board.shape[1]
+    for s in range(owners.size):
+        bit = s + s // width
+        own = has(t.own_low | t.reach_low, t.own_high | t.reach_high, bit)
+        owners[s] = int(own) - int(has(t.other_low | t.far_low, t.other_high | t.far_high, bit))
+
+
+@njit(cache=True)
 def closed(state: AmazonsState) -> bool:
     """Whether no empty square is reachable for both sides in the present position."""
     t = _territory_of(state)

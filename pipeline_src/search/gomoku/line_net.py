@@ -33,10 +33,14 @@ from pipeline_src.search.lanes import (
     add,
     exchange,
     larger,
+    layer,
     load,
+    load_part,
     load_positive,
     multiply_add,
+    part,
     splat,
+    splat_part,
     store,
     total,
 )
@@ -314,7 +318,7 @@ def bring(net: LineNet, side: int, board: npt.NDArray[np.int8]) -> None:
 
 @njit(cache=True)
 def _convolve(inputs: Floats, channels: int, weights: Floats, height: int, width: int, outputs: Floats) -> None:
-    """Write a depthwise 3x3 convolution of 16 channels with its ReLU; the weights stay in registers.
+    """Write a depthwise 3x3 convolution of 16 channels with its ReLU; the weights of a part stay in registers.
 
     Args:
         inputs: cells with a border of zeros, of which the first 16 channels count.
@@ -324,24 +328,27 @@ def _convolve(inputs: Floats, channels: int, weights: Floats, height: int, width
         width: of the board.
         outputs: [N * 16]
     """
-    line, zero, bias = (width + 2) * channels, splat(0.0), load(weights, 0)
-    a, b, c = load(weights, COUNT), load(weights, 2 * COUNT), load(weights, 3 * COUNT)
-    d, e, f = load(weights, 4 * COUNT), load(weights, 5 * COUNT), load(weights, 6 * COUNT)
-    g, h, i = load(weights, 7 * COUNT), load(weights, 8 * COUNT), load(weights, 9 * COUNT)
-    for r in range(height):
-        for column in range(width):
-            up = r * line + column * channels
-            same, down = up + line, up + 2 * line
-            x = multiply_add(load(inputs, up), a, bias)
-            x = multiply_add(load(inputs, up + channels), b, x)
-            x = multiply_add(load(inputs, up + 2 * channels), c, x)
-            x = multiply_add(load(inputs, same), d, x)
-            x = multiply_add(load(inputs, same + channels), e, x)
-            x = multiply_add(load(inputs, same + 2 * channels), f, x)
-            x = multiply_add(load(inputs, down), g, x)
-            x = multiply_add(load(inputs, down + channels), h, x)
-            x = multiply_add(load(inputs, down + 2 * channels), i, x)
-            store(outputs, (r * width + column) * COUNT, larger(x, zero))
+    line, zero = (width + 2) * channels, splat_part(0.0)
+    for p in range(0, COUNT, part()):
+        bias, a = load_part(weights, p), load_part(weights, COUNT + p)
+        b, c = load_part(weights, 2 * COUNT + p), load_part(weights, 3 * COUNT + p)
+        d, e = load_part(weights, 4 * COUNT + p), load_part(weights, 5 * COUNT + p)
+        f, g = load_part(weights, 6 * COUNT + p), load_part(weights, 7 * COUNT + p)
+        h, i = load_part(weights, 8 * COUNT + p), load_part(weights, 9 * COUNT + p)
+        for r in range(height):
+            for column in range(width):
+                up = r * line + column * channels + p
+                same, down = up + line, up + 2 * line
+                x = multiply_add(load_part(inputs, up), a, bias)
+                x = multiply_add(load_part(inputs, up + channels), b, x)
+                x = multiply_add(load_part(inputs, up + 2 * channels), c, x)
+                x = multiply_add(load_part(inputs, same), d, x)
+                x = multiply_add(load_part(inputs, same + channels), e, x)
+                x = multiply_add(load_part(inputs, same + 2 * channels), f, x)
+                x = multiply_add(load_part(inputs, down), g, x)
+                x = multiply_add(load_part(inputs, down + channels), h, x)
+                x = multiply_add(load_part(inputs, down + 2 * channels), i, x)
+                store(outputs, (r * width + column) * COUNT + p, larger(x, zero))
 
 
 @njit(cache=True)
@@ -414,8 +421,8 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
     store(pooled, MIXED, most)
     store(pooled, 2 * MIXED, multiply_add(mean_spread, share, zero))
     store(pooled, 2 * MIXED + COUNT, multiply_add(mean_kept, share, zero))
-    _layer(pooled, net.hidden, net.units)
-    _layer(net.units, net.deeper, net.deep)
+    layer(pooled, net.hidden, net.units, 0.0)
+    layer(net.units, net.deeper, net.deep, 0.0)
     own, near, found = load(net.policy, 0), load(net.policy, MIXED), zero
     for i in range(HIDDEN):
         unit = splat(net.deep[i])
@@ -429,21 +436,6 @@ def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
     for o in range(0, HIDDEN, COUNT):
         found = multiply_add(load(net.deep, o), load(net.value, o), found)
     return tanh(total(found) + float(net.value[HIDDEN]))
-
-
-@njit(cache=True)
-def _layer(inputs: Floats, weights: Floats, outputs: Floats) -> None:
-    """Write the outputs [HIDDEN] of a layer with its ReLU, by bias and weights as `LineNet` has them."""
-    zero = splat(0.0)
-    for o in range(0, HIDDEN, COUNT):
-        a, b, c, d = load(weights, o), zero, zero, zero
-        for i in range(0, inputs.size, 4):
-            at = (1 + i) * HIDDEN + o
-            a = multiply_add(splat(inputs[i]), load(weights, at), a)
-            b = multiply_add(splat(inputs[i + 1]), load(weights, at + HIDDEN), b)
-            c = multiply_add(splat(inputs[i + 2]), load(weights, at + 2 * HIDDEN), c)
-            d = multiply_add(splat(inputs[i + 3]), load(weights, at + 3 * HIDDEN), d)
-        store(outputs, o, larger(add(add(a, b), add(c, d)), zero))
 
 
 @njit(cache=True)

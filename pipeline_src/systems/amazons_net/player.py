@@ -182,7 +182,7 @@ class NetsPlayer(Player):
         place = self._picked(log_p, rngs)[:, None]
         if self.moves > 1 and not rngs:
             best = np.argsort(-log_p, axis=1, kind="stable")[:, : self.moves]
-            place = np.where(np.isfinite(np.take_along_axis(log_p, best, 1)), best, place)
+            place = np.where(np.isfinite(np.take_along_axis(log_p, best, 1)), best, best[:, :1])
         each, place, several = np.repeat(np.arange(len(states)), place.shape[1]), place.ravel(), place.shape[1]  # type: ignore[misc]
         start = before.amazons[each, place // squares]
         to = (place % squares).astype(np.int16)

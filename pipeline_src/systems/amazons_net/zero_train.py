@@ -15,9 +15,8 @@ from pipeline_src.games.amazons import EMPTY as FREE
 from pipeline_src.games.kernels import row, stack
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import square_maps
-from pipeline_src.search.amazons.endgame import flood, has, king_step, single
+from pipeline_src.search.amazons.endgame import write_owners
 from pipeline_src.search.amazons.ray_keys import EMPTY, OTHER, OWN, SHOOTS
-from pipeline_src.search.amazons.terms import U64
 from pipeline_src.selfplay import train
 from pipeline_src.selfplay.window import SelfPlayGames, replay
 from pipeline_src.systems.amazons_net.encode import SHOT_AT
@@ -80,32 +79,15 @@ def _owners(
     offsets: npt.NDArray[np.int64],
     owners: npt.NDArray[np.int8],
 ) -> None:
-    """Fill ``owners`` [G, N], zeros at first: whose squares are at the end of a game, 1 first side, -1 second.
-
-    A square is a side's if it has an amazon there, or if king moves through empty squares lead to it from an amazon of
-    that side and none of the other's.
-    """
-    squares, width = state.board.size, state.board.shape[1]
+    """Fill ``owners`` [G, N]: whose squares are at the end of a game (`write_owners`), 1 first side, -1 second."""
     for g in range(len(owners)):
         kernels.copy_into(start, state)
         for step in steps[offsets[g] : offsets[g + 1]]:
             kernels.play_step(state, int(step))
-        empty_low, empty_high = U64(0), U64(0)
-        for s in range(squares):
-            if state.board.flat[s] == FREE:
-                low, high = single(s + s // width)
-                empty_low, empty_high = empty_low | low, empty_high | high
-        for side in range(2):
-            sign, own_low, own_high = 1 - 2 * side, U64(0), U64(0)
-            for s in state.amazons[side]:
-                if s >= 0:
-                    low, high = single(s + s // width)
-                    own_low, own_high, owners[g, s] = own_low | low, own_high | high, sign
-            low, high = king_step(own_low, own_high, empty_low, empty_high, width + 1)
-            low, high = flood(low, high, empty_low, empty_high, width + 1)
-            for s in range(squares):
-                if has(low, high, s + s // width):
-                    owners[g, s] += sign
+        write_owners(state, owners[g])
+        sign = 1 - 2 * kernels.to_play(state)
+        for s in range(owners.shape[1]):
+            owners[g, s] *= sign
 
 
 class Batch(NamedTuple):
@@ -136,7 +118,7 @@ class Batches(train.Batches):
         super().__init__(found.generation, params, seed=seed, count=count)
         self._states, self._policy, self._value = found.states, found.policy, found.value
         self._maps, self._weight = square_maps(games.size), params.owners
-        start, owners = amazons.initial_state(games.size, games.variant), np.zeros((len(games), games.size**2), np.int8)
+        start, owners = amazons.initial_state(games.size, games.variant), np.empty((len(games), games.size**2), np.int8)
         _owners(start, row(stack(start, 1), 0), games.actions, games.offsets, owners)
         self._owners = np.repeat(owners, games.searched, 0)
         self.register_buffer("value", torch.from_numpy(found.value), persistent=False)

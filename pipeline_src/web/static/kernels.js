@@ -4,6 +4,11 @@ const ARRAYS = {
   i1: Int8Array, u1: Uint8Array, b1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
   i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array,
 };
+/** The reads of a DataView. */
+const READS = {
+  i1: "getInt8", u1: "getUint8", i2: "getInt16", u2: "getUint16", i4: "getInt32", u4: "getUint32",
+  i8: "getBigInt64", u8: "getBigUint64", f4: "getFloat32", f8: "getFloat64",
+};
 
 export class Kernels {
   /** @param {BufferSource} code  @param {object} layout - of a board  @param {Object<string, Uint8Array>} files - its memory, by their names in the layout */
@@ -56,11 +61,6 @@ export class Kernels {
 
   /** The number of a kind at an address. */
   read(kind, at) {
-    if (kind === "?") return this.memory.getUint8(at) !== 0;
-    if (kind === "f8") return this.memory.getFloat64(at, true);
-    if (kind === "f4") return this.memory.getFloat32(at, true);
-    const size = 8 * Number(kind.slice(1));
-    const whole = size === 64 ? this.memory.getBigInt64(at, true) : this.memory[`getInt${size}`](at, true);
-    return Number(kind[0] === "i" ? whole : BigInt.asUintN(size, BigInt(whole)));
+    return kind === "?" ? this.memory.getUint8(at) !== 0 : Number(this.memory[READS[kind]](at, true));
   }
 }
