@@ -405,7 +405,7 @@ define internal <4 x float> @fused_part(<4 x float> %a, <4 x float> %b, <4 x flo
   ret <4 x float> %here
 }}
 """
-"""Of a part, each in its place: else all that a cell needs is loaded first, which is more than there are registers."""
+"""Those of a part stay in their places: else all that a cell needs is loaded first, more than there are registers."""
 _MASK = f"""
 define internal <64 x i1> @mask(i64 %bits) alwaysinline {{
   %bytes = bitcast i64 %bits to <8 x i8>
