@@ -405,7 +405,7 @@ define internal <4 x float> @fused_part(<4 x float> %a, <4 x float> %b, <4 x flo
   ret <4 x float> %here
 }}
 """
-"""Those of a part stay in their places: else all that a cell needs is loaded first, more than there are registers."""
+"""Additions of a part stay in their places: else all that a cell needs is loaded first, more than registers hold."""
 _MASK = f"""
 define internal <64 x i1> @mask(i64 %bits) alwaysinline {{
   %bytes = bitcast i64 %bits to <8 x i8>
