@@ -2,6 +2,7 @@
 
 import contextlib
 import faulthandler
+import fcntl
 import gc
 import importlib
 import os
@@ -31,6 +32,24 @@ settings.register_profile(
     "zugwerk", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("zugwerk")
+
+
+EXPORTED = {"gomoku": ("15-freestyle", "15-renju", "9-freestyle"), "amazons": ("10-standard", "6-standard")}
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory):
+    """The folder of an exported page with few boards, which testers side by side make once."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "exported"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (page := folder / "page").exists():
+            from pipeline_src.web.site import write_site
+
+            write_site(folder / "aside", boards=EXPORTED).parent.rename(page)
+    return page
 
 
 LONGEST = (

@@ -25,7 +25,6 @@ from pipeline_src.web.analyse import forced_wins
 from pipeline_src.web.child import PROOF
 from pipeline_src.web.game import forbidden_cells, threats_of
 from pipeline_src.web.page import PROOFS, TREE
-from pipeline_src.web.site import tables
 
 pytest.importorskip("ziglang")
 NODE = shutil.which("node")
@@ -34,11 +33,9 @@ STATIC = Path(kernels.__file__).parents[1] / "web" / "static"
 
 
 @pytest.fixture(scope="module")
-def engines(tmp_path_factory):
+def engines(exported, tmp_path_factory):
     """A folder with both engines."""
-    folder = tmp_path_factory.mktemp("engines")
-    for engine in (("gomoku", "15-renju", "15-freestyle"), ("amazons", "10-standard")):
-        subprocess.run([sys.executable, "-m", "pipeline_src.web.page", folder, *engine], check=True)
+    folder = shutil.copytree(exported / "engine", tmp_path_factory.mktemp("engines") / "engine")
     shutil.copy(STATIC / "kernels.js", folder / "kernels.mjs")  # node takes a module by its suffix
     return folder
 
@@ -50,13 +47,11 @@ def node(folder, name, steps):
 
 
 @pytest.fixture(scope="module")
-def ask(engines):
+def ask(exported, tmp_path_factory):
     """Asks the page's searches: {place, task} each."""
-    page = engines / "page"
-    shutil.copytree(STATIC, page)
-    shutil.copytree(engines, page / "engine", ignore=lambda _, names: [one for one in names if not one.endswith(".gz")])
+    page = shutil.copytree(exported, tmp_path_factory.mktemp("asked") / "page")
     (page / "package.json").write_text('{"type": "module"}')
-    told = tables({"gomoku": ("15-renju", "15-freestyle"), "amazons": ("10-standard",)})
+    told = json.loads((page / "tables.json").read_text())
 
     def answers(asked):
         given = json.dumps({"search": told["search"], "boards": told["boards"], "asked": asked})

@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from bench.site import served
 from pipeline_src.web.records import read_games
-from pipeline_src.web.site import joined, write_site
+from pipeline_src.web.site import joined
 from pipeline_src.web.trees import tree_of
 from tests.web.conftest import PHONE, fits, moves, play_amazons_by_mouse, set_up, solve_forced_win, turn
 from tests.web.test_analyse import VARIED
@@ -20,19 +20,12 @@ from tests.web.test_analyse import VARIED
 pytest.importorskip("ziglang")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PATIENCE_S = 180  # of Firefox
-BOARDS = {"gomoku": ("15-freestyle", "9-freestyle"), "amazons": ("10-standard", "6-standard")}
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The folder of a page with few boards."""
-    return write_site(tmp_path_factory.mktemp("site") / "page", boards=BOARDS).parent
-
-
-@pytest.fixture(scope="module")
-def server(site):
+def server(exported):
     """The address of a plain server of files, not at its root: it takes the place of Zugwerk's own."""
-    with served(site.parent) as address:
+    with served(exported.parent) as address:
         yield f"{address}page"
 
 
@@ -169,9 +162,9 @@ def test_the_page_works_offline(open_page):
     page.locator(".moves .move").nth(3).wait_for()
 
 
-def test_one_file_plays_from_disk(browser, site, tmp_path):
+def test_one_file_plays_from_disk(browser, exported, tmp_path):
     file = tmp_path / "zugwerk.html"
-    file.write_text(joined(site), encoding="utf-8")
+    file.write_text(joined(exported), encoding="utf-8")
     page = browser.new_page(reduced_motion="reduce")
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
