@@ -25,16 +25,15 @@ from bench.pictures import chromium
 from pipeline_src.errors import ZugwerkError, run_main
 
 PLAYERS = {
-    "zero:simulations=8000,fours=40": ("gomoku", 15, "freestyle"),
-    "alphabeta:movetime=1000": ("amazons", 10, "standard"),
-    "puct:simulations=30000": ("amazons", 10, "standard"),
+    "zero": ("gomoku", 15, "freestyle"),
+    "alphabeta": ("amazons", 10, "standard"),
+    "puct": ("amazons", 10, "standard"),
 }
-"""Where a search builds the same tree on both sides, it ends with it: late simulations of a tree take less time."""
 MOVES = {"gomoku": ["h8", "i9", "g8", "h9"], "amazons": ["d1-d7/g7", "d10-d8/f8"]}
-SEARCH = """async ([game, size, variant, moves, player]) => {
+SEARCH = """async ([game, size, variant, moves, kind, movetime]) => {
   const { Engine, taskOf } = await import(new URL("local/engine.js", document.baseURI));
   const place = { game, size, variant, moves }, engine = globalThis.measured ??= new Engine();
-  const { thought } = await engine.search(place, await taskOf(player, place));
+  const { thought } = await engine.search(place, await taskOf(`${kind}:movetime=${movetime}`, place));
   return [thought.nodes, thought.seconds];
 }"""
 
@@ -58,7 +57,8 @@ def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the page")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--movetime", type=int, default=1000, help="milliseconds of a search")
     options = parser.parse_args()
     if not (options.folder / "index.html").exists():
         raise ZugwerkError(f"{options.folder}: no page; zugwerk export --web {options.folder} writes one")
@@ -79,9 +79,9 @@ def _rates(browser: Any, address: str, name: str, options: argparse.Namespace) -
     position = zugwerk.game(game, size, variant).play(*MOVES[game])
     with zugwerk.player(name, game) as native:
         for k in range(1 + options.rounds):  # the first one compiles and loads
-            nodes, seconds = page.evaluate(SEARCH, [game, size, variant, MOVES[game], name])
+            nodes, seconds = page.evaluate(SEARCH, [game, size, variant, MOVES[game], name, options.movetime])
             began = time.perf_counter()
-            own = native.think(position).nodes or 0
+            own = native.think(position, movetime=options.movetime).nodes or 0
             if k:
                 shares.append((nodes / seconds, own / (time.perf_counter() - began)))
     memory = _memory() - before
@@ -102,10 +102,10 @@ def _first_move(browser: Any, address: str, folder: Path, game: str) -> dict[str
     page, asked = browser.new_context(service_workers="block").new_page(), set[str]()
     page.context.on("request", lambda one: asked.add(one.url))
     name = {"gomoku": "zero", "amazons": "puct"}[game]
-    _, size, variant = next(board for player, board in PLAYERS.items() if player.startswith(name))
+    _, size, variant = PLAYERS[name]
     began = time.perf_counter()
     page.goto(f"{address}#/play")
-    page.evaluate(SEARCH, [game, size, variant, [], f"{name}:movetime=100"])
+    page.evaluate(SEARCH, [game, size, variant, [], name, 100])
     seconds = time.perf_counter() - began
     page.context.close()
     files = {folder / url.removeprefix(address).partition("#")[0].partition("?")[0] for url in asked}

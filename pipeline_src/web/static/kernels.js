@@ -4,11 +4,8 @@ const ARRAYS = {
   i1: Int8Array, u1: Uint8Array, b1: Uint8Array, i2: Int16Array, u2: Uint16Array, i4: Int32Array, u4: Uint32Array,
   i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array,
 };
-/** The reads of a DataView. */
-const READS = {
-  i1: "getInt8", u1: "getUint8", i2: "getInt16", u2: "getUint16", i4: "getInt32", u4: "getUint32",
-  i8: "getBigInt64", u8: "getBigUint64", f4: "getFloat32", f8: "getFloat64",
-};
+/** The method of a DataView that reads each, such as getInt8. */
+const READS = Object.fromEntries(Object.entries(ARRAYS).map(([kind, one]) => [kind, `get${one.name.slice(0, -"Array".length)}`]));
 
 export class Kernels {
   /** @param {BufferSource} code  @param {object} layout - of a board  @param {Object<string, Uint8Array>} files - its memory, by their names in the layout */
