@@ -2,14 +2,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-CLASSES = "from pipeline_src.described import Described\n" + "".join(
+CLASSES = "from pipeline_src.project.params import Described\n" + "".join(
     f"class C{number}(Described):\n"
     + "".join(f"    a{key}: dict[str, list[int]]\n    '''Text {key}.'''\n" for key in range(30))
     for number in range(10)
 )
 IMPORTS_IN_THREADS = """
 import gc, importlib, sys, threading
-import pipeline_src.described
+import pipeline_src.project.params
 
 class Garbage:  # Python code that the collector runs inside the parser, where threads change places
     def __init__(self):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.arena.openings import central_cells
+from pipeline_src.arena.game import central_cells
 from pipeline_src.files import written_aside
 from pipeline_src.games import gomoku
 from pipeline_src.records.forced_wins import PACKAGED

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from bench.measured import about, busy_process, chosen, known, late_moves, match_options
+from pipeline_src.arena.game import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.match import MatchSpec, run_match
-from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import run_main

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from pipeline_src import streams
 from pipeline_src.arena import runner
 from pipeline_src.arena import score as scores
-from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
+from pipeline_src.arena.game import POINTS, Fixture, PlayedGame, random_openings
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board, play_fixtures
 from pipeline_src.arena.score import CalibrationBin, CalibrationParams, Score, clustered_mean, clustered_rate
 from pipeline_src.files import write_json, write_table

@@ -1,7 +1,8 @@
 """`Journal` keeps the finished tasks of a match or a stage, so that a killed run can be resumed.
 
-The file has one JSON object on each line: first the identity of the work, then for each task its key and its result. A
-line is on disk when `Journal.add` returns. A kill can only tear the last line, which is then dropped.
+The file has one JSON object on each line: first the identity of the work, then for each task its key and its result.
+Tasks that ran together are there together, since one may have what belongs to all: each of their lines but the last
+says that there are ``more``. They are on disk when `Journal.add` returns; what a kill cuts off is dropped with them.
 """
 
 import base64
@@ -80,20 +81,24 @@ class Journal:
     def _take_up(self, head: dict[str, Any], replace: bool) -> None:
         self._file.seek(0)
         found: Any = None
-        end = 0
+        at, end, together = 0, 0, dict[str, int]()
         try:
             for line in self._file:
                 if not line.endswith(b"\n"):
-                    if not end and not line.startswith(b'{"format"'[: len(line)]):
+                    if not at and not line.startswith(b'{"format"'[: len(line)]):
                         raise ValueError("not a journal")
                     break
-                entry: Any = json.loads(line) if not end or found == head else None
-                if not end:
-                    found = entry
+                more = False
+                if not at:
+                    found = json.loads(line)
                 elif found == head:
-                    key, _ = entry["key"], entry["value"]
-                    self.entries.places[str(key)] = end
-                end += len(line)
+                    entry = json.loads(line)
+                    together[str(entry["key"])], _ = at, entry["value"]
+                    more = "more" in entry
+                at += len(line)
+                if not more:
+                    self.entries.places.update(together)
+                    end, together = at, {}
         except (ValueError, TypeError, KeyError) as error:
             raise ZugwerkError(f"{self.path}: damaged ({error!r}); remove it to begin the match anew") from None
         self._file.truncate(end)
@@ -108,12 +113,14 @@ class Journal:
             )
 
     def add(self, entries: Mapping[str, Any]) -> None:
-        """Write results of tasks by key, as JSON data; they are on disk when this returns.
+        """Write results of tasks that ran together, by key, as JSON data; they are on disk when this returns.
 
         Raises:
-            OSError: the file cannot be written; a torn line is dropped when the journal is next opened.
+            OSError: the file cannot be written; what is there of them is dropped when the journal is next opened.
         """
-        lines = ({"key": key, "value": value} for key, value in entries.items())
+        lines = [{"key": key, "value": value, "more": True} for key, value in entries.items()]
+        for line in lines[-1:]:
+            del line["more"]
         self.entries.places.update(zip(entries, self._write(*lines), strict=True))
 
     def _write(self, *lines: Mapping[str, Any]) -> list[int]:

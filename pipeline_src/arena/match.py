@@ -19,9 +19,16 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import Field, field_validator
 
 from pipeline_src.arena import runner
-from pipeline_src.arena.game import Fixture, PlayedGame, TimeControl
+from pipeline_src.arena.game import (
+    Fixture,
+    Opening,
+    PlayedGame,
+    TimeControl,
+    level_openings,
+    random_openings,
+    read_plies,
+)
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.openings import Opening, level_openings, random_openings, read_plies
 from pipeline_src.arena.person import game_text
 from pipeline_src.arena.result import Match, Pair, Rating, Sprt, Standing, Status, rate_players
 from pipeline_src.arena.runner import Board, cross_table, group_keys, play_group, swapped_pair

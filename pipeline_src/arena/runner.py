@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline_src.arena.game import POINTS, Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
+from pipeline_src.arena.game import POINTS, Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play, random_openings
 from pipeline_src.arena.journal import Journal, each_kept
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.result import Match, Standing
 from pipeline_src.files import stamp
 from pipeline_src.games.game import load_game

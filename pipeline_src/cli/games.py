@@ -386,8 +386,8 @@ def openings(
 
     A net judges better than an engine: from openings that the engine calls level, a strong player wins with one colour.
     """
+    from pipeline_src.arena.game import balanced_openings, central_cells, quick_games
     from pipeline_src.arena.match import with_limits
-    from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku import format_variant
     from pipeline_src.players.packaged import has_net

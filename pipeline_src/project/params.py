@@ -3,24 +3,49 @@
 Keys are dotted: ``depth_train.models.ours``. `load` reads a section or a part of one, `load_part` some keys of it,
 `load_value` a single value. dvc.yaml lists the keys of each stage; `KEYS_READ` has those that a process has read.
 Values are not converted: a whole number is also a number, but a text is no number, 1 is not true, and 1.0 is not 1.
+
+`Described` is the base of all pydantic models: these, and the messages of the pages.
 """
 
 import copy
+import threading
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from pipeline_src import yaml12
-from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import OUTPUTS
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+
+_ONE_AT_A_TIME = threading.RLock()
+
+
+class _OneAtATime(ModelMetaclass):
+    # Pydantic parses a class's source for the docstrings. Python 3.11 counts the parser's depth for all threads
+    # (CPython issue 106905), so two at once end in "SystemError: AST constructor recursion depth mismatch".
+    def __new__(cls, *args: Any, **options: Any) -> type:
+        with _ONE_AT_A_TIME:
+            return super().__new__(cls, *args, **options)
+
+
+class Described(BaseModel, metaclass=_OneAtATime):
+    """An immutable model without other keys than its fields and without NaN; fields' docstrings describe them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+
 
 PARAMS_FILE = Path("params.yaml")
 CODE_FILE = OUTPUTS / "code.json"  # Digests of the stages' code, which `zugwerk code` writes

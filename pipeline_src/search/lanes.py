@@ -8,6 +8,7 @@ of sixteen entries. Outside of compiled code the same functions work on NumPy ar
 
 from collections.abc import Callable
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -121,42 +122,35 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, kind, kind.vector)
 
 
-def _register() -> Any:
+def _register(*_: Any) -> Any:
     """The type of a part: by whether the kernels of this process are for a browser, see `jit.wasm.raw`."""
     return _PARTS if getattr(cpu_target.target_context.codegen(), "raw", False) else _LANES
 
 
-def _compiled(function: Callable[..., Any], arity: int, result: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Register what writes a function's code: (context, builder, types, values), to a value of ``result(*types)``."""
-    typers: dict[int, Any] = {
-        0: lambda _: lambda: result(),
-        1: lambda _: lambda a: result(a),
-        2: lambda _: lambda a, b: result(a, b),
-        3: lambda _: lambda a, b, c: result(a, b, c),
-        5: lambda _: lambda a, b, c, d, e: result(a, b, c, d, e),
-        6: lambda _: lambda a, b, c, d, e, f: result(a, b, c, d, e, f),
-    }
+def _same(kind: Any, *_: Any) -> Any:
+    return kind
+
+
+def _compiled(function: Callable[..., Any], result: Any) -> Callable[[Any], Any]:
+    """Register what writes a function's code: (context, builder, types, values), to a value.
+
+    ``result`` is the value's type, or what returns it for the arguments' types.
+    """
+    pysig = signature(function)
+
+    def typer(*kinds: Any) -> Any:
+        return result if isinstance(result, types.Type) else result(*kinds)
+
+    typer.pysig = pysig  # type: ignore[attr-defined] # numba asks for it
 
     def register(write: Callable[..., Any]) -> Any:
-        type_callable(function)(typers[arity])
-        lower_builtin(function, *[types.Any] * arity)(
-            lambda context, builder, signature, values: write(context, builder, signature.args, values)
+        type_callable(function)(lambda _: typer)
+        lower_builtin(function, *[types.Any] * len(pysig.parameters))(
+            lambda context, builder, typed, values: write(context, builder, typed.args, values)
         )
         return write
 
     return register
-
-
-def _whole(*_: Any) -> Any:
-    return _LANES
-
-
-def _same(*kinds: Any) -> Any:
-    return kinds[0]
-
-
-def _nothing(*_: Any) -> Any:
-    return types.none
 
 
 def _place(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) -> Any:
@@ -172,22 +166,22 @@ def _read(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) -> A
     return loaded
 
 
-@_compiled(load, 2, _whole)
+@_compiled(load, _LANES)
 def _load(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _read(context, builder, kinds, values, _FLOATS)
 
 
-@_compiled(part, 0, lambda: types.intp)
+@_compiled(part, types.intp)
 def _part(context: Any, _builder: Any, _kinds: Any, _values: Any) -> Any:
     return context.get_constant(types.intp, _register().vector.count)
 
 
-@_compiled(load_part, 2, lambda *_: _register())
+@_compiled(load_part, _register)
 def _load_part(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _read(context, builder, kinds, values, _register().vector)
 
 
-@_compiled(load_positive, 2, _whole)
+@_compiled(load_positive, _LANES)
 def _load_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _positive(builder, _read(context, builder, kinds, values, _SHORTS))
 
@@ -197,19 +191,19 @@ def _positive(builder: Any, shorts: Any) -> Any:
     return builder.sitofp(builder.select(builder.icmp_signed(">", shorts, zero), shorts, zero), _FLOATS)
 
 
-@_compiled(sum_positive, 6, _whole)
+@_compiled(sum_positive, _LANES)
 def _sum_positive(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     rows = [_read(context, builder, (kinds[0], kinds[i]), (values[0], values[i]), _SHORTS) for i in range(1, 6)]
     return _positive(builder, reduce(builder.add, rows))
 
 
-@_compiled(store, 3, _nothing)
+@_compiled(store, types.none)
 def _store(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     builder.store(values[2], _place(context, builder, kinds, values, kinds[2].vector)).align = 4
     return context.get_dummy_value()
 
 
-@_compiled(exchange, 5, _nothing)
+@_compiled(exchange, types.none)
 def _exchange(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     new, old = (_read(context, builder, (kinds[2], kinds[i]), (values[2], values[i]), _SHORTS) for i in (3, 4))
     sums = builder.add(_read(context, builder, kinds, values, _SHORTS), builder.sub(new, old))
@@ -217,12 +211,12 @@ def _exchange(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return context.get_dummy_value()
 
 
-@_compiled(splat, 1, _whole)
+@_compiled(splat, _LANES)
 def _splat(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _copies(context, builder, kinds, values, _FLOATS)
 
 
-@_compiled(splat_part, 1, lambda _: _register())
+@_compiled(splat_part, _register)
 def _splat_part(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     return _copies(context, builder, kinds, values, _register().vector)
 
@@ -233,30 +227,30 @@ def _copies(context: Any, builder: Any, kinds: Any, values: Any, vector: Any) ->
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, vector.count), None))
 
 
-@_compiled(add, 2, _same)
+@_compiled(add, _same)
 def _add(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     return builder.fadd(*values)
 
 
-@_compiled(multiply_add, 3, _same)
+@_compiled(multiply_add, _same)
 def _multiply_add(_context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     vector = kinds[0].vector
     kind, name = ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{vector.count}f32"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
-@_compiled(larger, 2, _same)
+@_compiled(larger, _same)
 def _larger(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", *values), *values)
 
 
-@_compiled(where_positive, 2, _whole)
+@_compiled(where_positive, _LANES)
 def _where_positive(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     zero = ir.Constant(_FLOATS, None)
     return builder.select(builder.fcmp_ordered(">", values[0], zero), values[1], zero)
 
 
-@_compiled(total, 1, lambda _: types.float32)
+@_compiled(total, types.float32)
 def _total(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     vector, count = values[0], COUNT
     while count > 1:

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import Described
 
 STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
 IDLE_S = 600.0  # Seconds after which an idle process is ended

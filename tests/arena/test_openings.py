@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pipeline_src.arena import openings
+from pipeline_src.arena import game as openings
+from pipeline_src.arena.game import Opening, balanced_openings, canonical_form, central_cells, random_openings
 from pipeline_src.arena.match import MatchSpec, read_openings
-from pipeline_src.arena.openings import Opening, balanced_openings, canonical_form, central_cells, random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.amazons import format_move, parse_move

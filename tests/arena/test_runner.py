@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from pipeline_src.arena import runner
-from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play, random_openings
 from pipeline_src.arena.journal import Journal, each_kept, pack, stage_journal, unpack
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board, group_keys, play_fixtures, play_matches, swapped_pair
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
@@ -203,6 +202,8 @@ def test_added_tasks_are_read_back(tmp_path):
     with Journal(path, {"seed": 1}) as kept:
         assert kept.entries == {"a": [1, 2], "b": {"x": None}}
         kept.add({"c": 3})
+        kept.add({"d": 4, "e": 5})
+    path.write_bytes(path.read_bytes().replace(b'{"key":"e","value":5}\n', b""))  # d and e ran together
     with Journal(path, {"seed": 1}) as kept:
         assert list(kept.entries) == ["a", "b", "c"]
     with Journal(path, {"seed": 1}, resume=False) as kept:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from pipeline_src import systems
-from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play
-from pipeline_src.arena.openings import random_openings
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play, random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game

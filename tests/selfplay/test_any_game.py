@@ -412,9 +412,10 @@ def test_ctrl_c_while_a_file_is_learnt_changes_no_byte(tmp_path):
 
 
 @pytest.mark.slow
-def test_nine_rounds_of_connect_four_beat_random_and_first_net(tmp_path):
+def test_six_rounds_of_connect_four_beat_random_and_first_net(tmp_path):
     game = load_game(GAME)
-    net = learn(GAME, tmp_path, 1e6, setting_of(game, None, None, 0), ALONE, print, rounds=9)
+    setting = setting_of(game, None, None, 0, games=100, simulations=32)
+    net = learn(GAME, tmp_path, 1e6, setting, ALONE, print, rounds=6)
     board, player = Board(GAME, game.SIZES[0]), f"net:{net},simulations=32"
     assert play_match(board, player, "random", 20, 2, [1], ALONE).score.low > 0.8
     first = f"net:{tmp_path / 'work' / 'first'},simulations=32"

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from pipeline_src import streams
-from pipeline_src.arena.game import SIDES, Fixture, play
+from pipeline_src.arena.game import SIDES, Fixture, play, random_openings
 from pipeline_src.arena.journal import each_kept, stage_journal
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.games import amazons
 from pipeline_src.games.rules import to_play

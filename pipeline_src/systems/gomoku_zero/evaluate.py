@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
 from pipeline_src import streams
 from pipeline_src.arena.calibration import calibration_stage
-from pipeline_src.arena.game import PlayedGame
+from pipeline_src.arena.game import PlayedGame, balanced_openings, central_cells, quick_games
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.openings import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.result import Match, Rating, first_side_share, rate_players
 from pipeline_src.arena.runner import BestOf, Board, Event, Pairing, Rules, cross_table, pairings, records
 from pipeline_src.arena.score import rate

@@ -20,9 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play
+from pipeline_src.arena.game import Fixture, GameClock, OpenGame, TimeControl, play, random_openings
 from pipeline_src.arena.journal import each_kept, pack, stage_journal, unpack
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons

@@ -23,9 +23,8 @@ import numpy.typing as npt
 
 from pipeline_src import streams
 from pipeline_src.arena import runner
-from pipeline_src.arena.game import SIDES, Fixture, PlayedGame, TimeControl
+from pipeline_src.arena.game import SIDES, Fixture, PlayedGame, TimeControl, random_openings
 from pipeline_src.arena.journal import Journal, stage_journal
-from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.runner import Board, play_matches, swapped_pair
 from pipeline_src.arena.score import Score, clustered_mean

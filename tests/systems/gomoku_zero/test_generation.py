@@ -50,9 +50,9 @@ def open_window(path):
 
 
 def contents(folder):
-    """Bytes of all files but timings, by name."""
+    """Digests of all files but timings, by name."""
     files = [p for p in sorted(Path(folder).rglob("*")) if p.is_file() and not p.name.endswith(".timings.json")]
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+    return {p.relative_to(folder).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +150,25 @@ def test_work_before_a_failure_is_kept(undisturbed, first, setting, monkeypatch,
         publish(*args)
 
     monkeypatch.setattr(generation, "_publish", look)
+    run_generation(2, setting, ONE, Path("artifacts"))
+    assert contents("artifacts") == contents(undisturbed)
+
+
+@pytest.mark.parametrize("lines", [2, 3, 6])
+def test_a_kill_while_games_are_written_changes_no_byte(undisturbed, first, setting, monkeypatch, lines):
+    """The net's evaluations for all games of a lock step lie with one of them."""
+    whole = generation.play_round
+
+    def torn(own):
+        whole(own)
+        journal = own.folder / "games.journal.jsonl"
+        journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:lines]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(generation, "play_round", torn)
+    with pytest.raises(KeyboardInterrupt):
+        run_generation(2, setting, ONE, Path("artifacts"))
+    monkeypatch.setattr(generation, "play_round", whole)
     run_generation(2, setting, ONE, Path("artifacts"))
     assert contents("artifacts") == contents(undisturbed)
 

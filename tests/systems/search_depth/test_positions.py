@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import streams, yaml12
-from pipeline_src.arena.openings import random_openings
+from pipeline_src.arena.game import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
