@@ -103,6 +103,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
 
 
+def pytest_unconfigure(config):
+    """Names of what failed come last: CI shows the end of its output, and a message may be longer than that."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    for report in reporter.stats.get("failed", []) + reporter.stats.get("error", []) if reporter else ():
+        reporter.write_line(f"{report.outcome}: {report.nodeid}")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     """No signal ends a kernel at its test's time limit: a little later the process ends, with a trace of the test."""
