@@ -77,9 +77,10 @@ def _rates(browser: Any, address: str, name: str, options: argparse.Namespace) -
     page.goto(address)
     before, shares = _memory(), list[tuple[float, float]]()
     position = zugwerk.game(game, size, variant).play(*MOVES[game])
-    with zugwerk.player(name, game) as native:
-        for k in range(1 + options.rounds):  # the first one compiles and loads
-            nodes, seconds = page.evaluate(SEARCH, [game, size, variant, MOVES[game], name, options.movetime])
+    for k in range(1 + options.rounds):  # the first one compiles and loads
+        nodes, seconds = page.evaluate(SEARCH, [game, size, variant, MOVES[game], name, options.movetime])
+        with zugwerk.player(name, game) as native:  # the page begins each search with an empty tree
+            native.think(position, nodes=1)
             began = time.perf_counter()
             own = native.think(position, movetime=options.movetime).nodes or 0
             if k:
