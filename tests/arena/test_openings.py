@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pipeline_src.arena import game as openings
 from pipeline_src.arena.game import Opening, balanced_openings, canonical_form, central_cells, random_openings
 from pipeline_src.arena.match import MatchSpec, read_openings
 from pipeline_src.errors import ZugwerkError
@@ -211,7 +210,7 @@ def test_canonical_form_is_shared_by_symmetries_and_keeps_side():
 
 
 def test_each_side_wins_once_from_an_opening(monkeypatch):
-    monkeypatch.setattr(openings, "ATTEMPTS", 10)
+    monkeypatch.setattr("pipeline_src.arena.game.ATTEMPTS", 10)
     start, played = gomoku.initial_state(9), [30, 60, 120]
     found = balanced_openings("gomoku", start, 1, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
     for opening in found:
