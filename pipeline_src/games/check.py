@@ -6,8 +6,10 @@
 import random
 import re
 import time
+import traceback
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +60,7 @@ def check(game: Any, seconds: float = 5.0) -> list[Checked]:
     found, boards = [], list(product(game.SIZES, game.VARIANTS))
     for size, variant in boards:
         start = game.initial_state(size, variant)
-        plain = _Game(game, start, f"plain Python {size} {variant}")
+        plain = _Game(game, start, f"plain Python {size} {variant}", ", run as plain Python")
         with plainly():
             plain.play(PLAIN_PLIES, sample=1)
         _compile(game, start)
@@ -94,8 +96,8 @@ def _compile(game: Any, state: Any) -> None:
 class _Game:
     """A random game and what has been seen in it."""
 
-    def __init__(self, game: Any, start: Any, seed: str) -> None:
-        self.game, self.rng = game, random.Random(seed)
+    def __init__(self, game: Any, start: Any, seed: str, how: str = "") -> None:
+        self.game, self.rng, self.how = game, random.Random(seed), how
         self.start, self.state, self.actions = start, copy_state(start), list[int]()
         self.hashes: dict[bytes, int] = {}
         self.positions: dict[int, bytes] = {}
@@ -134,7 +136,9 @@ class _Game:
         except GameError:
             raise
         except Exception as error:  # of the game's own code
-            raise self.fault(f"{type(error).__name__}: {error}") from error
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+            raise self.fault(f"{type(error).__name__} ({where}{self.how}): {error}") from error
 
     def test_position(self, sample: int) -> list[int]:
         """Test what holds here; return the legal actions."""

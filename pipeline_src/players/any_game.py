@@ -69,7 +69,8 @@ def _register(state: Any) -> None:
 class MctsOptions(Nodes):
     """Monte Carlo tree search with random playouts; 1,000 of them a move if no limit is given."""
 
-    EXAMPLE = "mcts:nodes=500,c=0.8"
+    EXAMPLE = "mcts:playouts=500,c=0.8"
+    ALIASES: ClassVar = {"playouts": "nodes"}
     DEFAULT = Limit(nodes=1000)
 
     c: NonNegative = C

@@ -298,7 +298,7 @@ EACH = "for column in range(state.board.shape[1]):\n        if _is"
         ([("-1.0 if", "-2.0 if")], r"outcome is \(True, -2"),
         ([("state.board[row, action] = side + 1", "state.board[row, action] = side + 3")], "code 3"),
         ([("np.zeros(3, np.int16)", "np.full(3, 2, np.int16)")], "side's number"),
-        ([("(2, 6, 7)", "(2, 6, 6)")], "IndexError"),
+        ([("(2, 6, 7)", "(2, 6, 6)")], r"IndexError \(\w+.py, line \d+, in \w+, run as plain Python\)"),
         ([(ROOM, "return 3")], "writes 7 actions, max_actions says 3"),
         ([("def format_move", "def _unused")], "the text of action 0.*define format_move"),
     ],

@@ -265,7 +265,7 @@ def ctrl_c():
 @pytest.mark.usefixtures("one_pair", "ctrl_c")
 def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     def command(folder):
-        words = f"learn {GAME} --games 4 --simulations 2 --rounds 2 --workers 1 --out {tmp_path / folder}"
+        words = f"learn {GAME} --size 7 --games 4 --simulations 2 --rounds 2 --workers 1 --out {tmp_path / folder}"
         return CliRunner().invoke(app, words.split())
 
     def interrupt(batches, rows, which):
@@ -282,7 +282,7 @@ def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     assert str(tmp_path / "parts" / "net") in stopped.stderr
     make_player(GAME, f"net:{tmp_path / 'parts' / 'net'}").check(load_game(GAME).initial_state())
     monkeypatch.setattr(Batches, "cut", cut)
-    assert command("parts").exit_code == 0
+    assert command("parts").stdout.endswith(f"zugwerk play {GAME} --against {tmp_path / 'parts' / 'net'} --size 7\n")
     assert (tmp_path / "parts" / "net").read_bytes() == (tmp_path / "whole" / "net").read_bytes()
 
 

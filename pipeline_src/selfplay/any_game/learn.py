@@ -88,6 +88,9 @@ def learn(
         _carry_over(start, begun, first, subject, setting)
     _compile(subject, board)
     while (not rows or spent < 60 * minutes) and (rounds is None or len(rows) < rounds):
+        if spent > VERDICT_S and not said:
+            said = True
+            say(verdict(rows))
         own = Round(work, subject, AnyFiles(1, work), len(rows), setting, parallel, first)
         row = _one_round(own)
         with written_aside(net) as aside:
@@ -113,9 +116,6 @@ def learn(
         write_json(progress, {"setting": setting.model_dump(), "rounds": rows})
         if own.index:
             shutil.rmtree(work / f"round_{own.index:03d}", ignore_errors=True)
-        if spent > VERDICT_S and not said:
-            said = True
-            say(verdict(rows))
     say(verdict(rows))
     return net
 
