@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pipeline_src.arena.person import PersonGame
-    from pipeline_src.players.player import OneBoard, Player
-    from pipeline_src.search.limits import SearchResult
+    from pipeline_src.players.player import OneBoard, Player, Thought
 
 EXAMPLE = "Example: zugwerk play gomoku --level 4 --side second"
 SIDES = {"first": 0, "second": 1}
@@ -170,8 +169,7 @@ class Table:
     def _let_play(self) -> None:
         game = self.game
         try:
-            with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
-                thought = game.answer(self.player, self.rng)
+            thought = self._thought()
             game.play(thought.action)
         except Exception as error:  # after any error, the game continues
             self.waiting = True
@@ -179,16 +177,22 @@ class Table:
             self.console.print("`go` asks it again; undo, save FILE and quit work as ever", markup=False)
             return
         self._show()
-        self.console.print(self._said(game.moves()[-1], thought.found), markup=False)
+        self._say("plays", thought)
 
-    def _said(self, move: str, found: "SearchResult | None") -> str:
-        if found is None or not math.isfinite(found.value):
-            return f"{self.game.opponent} plays {move}"
+    def _thought(self) -> "Thought":
+        with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
+            return self.game.answer(self.player, self.rng)
+
+    def _say(self, does: str, thought: "Thought") -> None:
         from pipeline_src.players.levels import plays_as
 
-        game = self.game
-        value = value_text(plays_as(game.game, game.opponent, game.start), found.value)
-        return f"{self.game.opponent} plays {move}: {value}, depth {found.depth}, {found.nodes:,} nodes"
+        game, found = self.game, thought.found
+        move = game.rules.format_move(thought.action, *game.start.board.shape)
+        said = f"{game.opponent} {does} {move}"
+        if found is not None and math.isfinite(found.value):
+            value = value_text(plays_as(game.game, game.opponent, game.start), found.value)
+            said += f": {value}, depth {found.depth}, {found.nodes:,} nodes"
+        self.console.print(said, markup=False)
 
     def _show(self) -> None:
         game = self.game
@@ -232,6 +236,7 @@ class Table:
         self.console.print(
             f"a move, such as {self._example()}\n"
             "undo        back to your turn before\n"
+            "hint        what the player would do in your place\n"
             f"save FILE   write the game: {' or '.join('NAME' + suffix for suffix in self.suffixes)}\n"
             "board       show it again\n"
             "moves       all moves so far\n"
@@ -245,6 +250,15 @@ class Table:
         self.waiting = False
         self._show()
         self.console.print(f"{taken} move{'s' * (taken > 1)} taken back")
+
+    def _hint(self, _: str) -> None:
+        if self.game.winner is not None or not self.game.persons_turn:
+            raise ZugwerkError("a hint is for your turn")
+        try:
+            thought = self._thought()
+        except Exception as error:  # of the player, as when it moves
+            raise ZugwerkError(f"{self.game.opponent} has no hint: {error}") from error
+        self._say("would play", thought)
 
     def _save(self, name: str) -> None:
         if not name:
@@ -281,6 +295,7 @@ class Table:
         "help": _help,
         "?": _help,
         "undo": _undo,
+        "hint": _hint,
         "save": _save,
         "board": _board,
         "moves": _moves,

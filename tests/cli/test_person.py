@@ -163,6 +163,19 @@ def test_an_opponent_that_fails_loses_nothing(here):
     assert moves_of(here / "a.psq") == ["c3", "a5", "b2", "b5"]
 
 
+def test_a_hint_is_the_players_move_and_plays_nothing(here):
+    result = run("--size", "5", typed="c3\nhint\nb2\nsave mine.psq\n")
+    assert "fake would play b5: value +0.0, depth 1, 1 nodes" in result.stdout
+    assert moves_of(here / "mine.psq") == ["c3", "a5", "b2", "b5"]
+
+
+def test_a_hint_that_fails_ends_nothing(here):
+    result = run("--size", "5", against="nasty", typed="hint\nhint\nc3\nsave a.psq\n")
+    assert "nasty has no hint: no idea" in result.stdout
+    assert "nasty would play a5" in result.stdout
+    assert moves_of(here / "a.psq") == ["c3", "a5"]
+
+
 def test_a_level_is_an_opponent(here):
     found = invoke("play", "gomoku", "--level", "1", "--size", "9", input="e5\nquit\n")
     assert found.exit_code == 0, found.output
