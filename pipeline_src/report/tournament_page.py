@@ -11,12 +11,14 @@ from typing import Any
 
 from pipeline_src.arena.match import NamedGame, Standings, Tournament
 from pipeline_src.files import written_aside
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import load_game
+from pipeline_src.games.stones import write_ranks
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parents[1] / "web" / "static"
-BOARDS = {"amazons": ("amazons", "AmazonsBoard"), "gomoku": ("stones", "StoneBoard"), "go": ("stones", "StoneBoard")}
-"""Script and class of the board of a game. Games without a board are shown as moves."""
+BOARDS = {"amazons": ("amazons", "AmazonsBoard")}
+"""Script and class of the board of a game that is not played with stones."""
+STONES = "stones", "StoneBoard"
 STYLES, SCRIPTS = ("style.css", "pages.css"), ("dom.js", "board/grid.js")
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White"), "go": ("Black", "White")}
 _LINKS = re.compile(r"^import .*\n|^export ", re.MULTILINE)
@@ -50,7 +52,12 @@ def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
 
 def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
     """Return all games with their moves and, for games with a board, the ranks of each position."""
-    board, rules = tournament.spec().board, get_game(tournament.game)
+    board, rules = tournament.spec().board, load_game(tournament.game)
+    owners = getattr(rules, "OWNERS", None)  # of a game in one file, whose letters may be any
+    letters = None if owners is None else "." + "".join("xo#"[owner] for owner in owners)
+
+    def ranks(state: Any) -> str:
+        return rules.to_fen(state).split()[0] if letters is None else write_ranks(state.board, letters)
 
     def row(one: NamedGame) -> dict[str, Any]:
         played = one.played
@@ -67,7 +74,7 @@ def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
             "width": width,
             "opening": len(played.fixture.opening),
             "moves": [rules.format_move(action, height, width) for action in played.actions],
-            "ranks": [rules.to_fen(each).split()[0] for each in states] if tournament.game in BOARDS else [],
+            "ranks": [ranks(each) for each in states],
         }
 
     return [row(one) for one in found.games]
@@ -75,9 +82,8 @@ def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
 
 def _script(game: str) -> str:
     """Return the script of the page: the board of the game, and the replay."""
-    name, board = BOARDS.get(game, ("", "null"))
-    files = [*(STATIC / one for one in SCRIPTS), *([STATIC / "board" / f"{name}.js"] if name else [])]
-    parts = [_LINKS.sub("", _read(file)) for file in files]
+    name, board = BOARDS.get(game, STONES)
+    parts = [_LINKS.sub("", _read(STATIC / one)) for one in (*SCRIPTS, f"board/{name}.js")]
     return "\n".join([*parts, f"const Board = {board};", _read(TEMPLATES / "tournament.js")])
 
 

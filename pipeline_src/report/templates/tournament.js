@@ -24,7 +24,7 @@ function open(number, ply = 0) {
   game = found;
   list.querySelector(`[data-game="${number}"]`)?.setAttribute("aria-current", "true");
   board?.remove();
-  board = Board && new Board(boardBox, { width: game.width, height: game.height, label: `Board of game ${number}` });
+  board = new Board(boardBox, { width: game.width, height: game.height, label: `Board of game ${number}` });
   put(title, `Game ${number}: `, h("strong", {}, game.names[0]), ` (${sides[0]}) – `, h("strong", {}, game.names[1]), ` (${sides[1]}), ${winner(game)}${game.winner === "draw" ? "" : " won"}${forfeit(game)}`);
   put(why, game.detail ? notice(`Forfeit, ${game.forfeit}: ${game.detail}`, "bad") : null);
   words = game.moves.map((move, k) => h("button", { type: "button", class: k < game.opening ? "opening" : null, title: k < game.opening ? "of the opening" : null, onclick: () => go(k + 1) }, move));

@@ -4,7 +4,7 @@ import { s } from "../dom.js";
 import { Grid, readRanks, FILES } from "./grid.js";
 
 const MAKES = { 5: "five", 4: "a four that nothing stops", 3: "an open three" };
-const COLOURS = { x: "black", o: "white", X: "black", O: "white" };
+const COLOURS = { x: "black", o: "white", X: "black", O: "white", "#": "block" };
 
 export class StoneBoard {
   /** Options as those of Grid; onmove(name) is called with a legal cell, onrefused(name, why) with a forbidden one. */
@@ -21,7 +21,7 @@ export class StoneBoard {
    * Show a position.
    * @param fen ranks from the top, x black, o white; or `stones`: name -> "x" or "o"
    * @param legal cells that may be chosen now; null while that is not known
-   * @param last cell of the last stone, or null
+   * @param last the last move: the cell of its stone, or source-target; or null
    * @param forbidden {name: why} of cells that the rule forbids to Black; fainter where White may play
    * @param line stones that have won
    * @param numbers {name: number} to write on stones
@@ -31,11 +31,13 @@ export class StoneBoard {
     const { grid } = this, won = new Set(line), marks = new Map();
     threats.forEach((own, side) => { for (const [name, kind] of Object.entries(own)) if (!(marks.get(name)?.kind >= kind)) marks.set(name, { kind, colour: ["black", "white"][side] }); });
     this.stones = stones instanceof Map ? stones : new Map(Object.entries(stones));
+    last = last?.split("-").at(-1);
+    if (!grid.cells.has(last)) last = null; // a pass
     this.legal = new Set(legal || []);
     this.forbidden = forbidden;
     grid.clear("under");
     grid.aim(null);
-    if (grid.cells.has(last)) grid.roving(last);
+    if (last) grid.roving(last);
     for (const name of grid.cells.keys()) {
       const colour = COLOURS[this.stones.get(name)], number = numbers[name];
       const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden${this.legal.has(name) ? " to Black" : ""}: ${forbidden[name]}`, marks.has(name) && `${marks.get(name).colour} makes ${MAKES[marks.get(name).kind]}`];
