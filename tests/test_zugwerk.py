@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import zugwerk
 from pipeline_src import yaml12
+from pipeline_src.records.record import GameRecord
 from tests.layout.imports import ROOT
 
 HEAVY = {"numba", "torch", "onnxruntime", "pyarrow", "fastapi", "numpy"}
@@ -34,6 +36,18 @@ def test_a_game_is_played_by_texts_and_replayed_by_ids(name):
     assert again.moves == position.moves
     assert first.actions == ()
     assert [position.text(action) for action in position.legal_actions.tolist()] == position.legal_moves
+
+
+def test_record_of_a_game_in_one_file_is_replayed(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text((ROOT / "pipeline_src/games/learnable/connect_four.py").read_text())
+    record = GameRecord("connect_four", 1, "file", "standard", 6, 7, (3, 3, 4), winner=None)
+    own = replace(record, game=str(path))
+    *_, last = zugwerk.replay(record)
+    assert last.moves == ["d", "d", "e"]
+    assert [one.fen for one in zugwerk.replay(own, str(path))][-1] == last.fen
+    with pytest.raises(zugwerk.ZugwerkError, match="no game called"):
+        next(zugwerk.replay(own))
 
 
 @pytest.mark.parametrize(

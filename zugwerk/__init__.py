@@ -395,12 +395,22 @@ def read(path: "str | os.PathLike[str]") -> "list[GameRecord]":
     return read_file(Path(path))
 
 
-def replay(record: "GameRecord") -> Iterator[Position]:
-    """Yield the positions of a record, the first one included."""
+def replay(record: "GameRecord", game: str | None = None) -> Iterator[Position]:
+    """Yield the positions of a record, the first one included.
+
+    Args:
+        record: as `read` gives it.
+        game: the file of your own rules, where the record is of such a game: no record makes a file run.
+
+    Raises:
+        ZugwerkError: there is no such game, or no such start or move in it.
+    """
+    from pipeline_src.games.game import LEARNABLE, get_game, load_game
     from pipeline_src.records.sgf_games import start_of
 
-    start = start_of(record)
-    position = Position(record.game, start, start)
+    name = game or record.game
+    start = start_of(record, load_game(name) if game or name in LEARNABLE else get_game(name))
+    position = Position(name, start, start)
     yield position
     for action in record.actions:
         position = position.play(action)

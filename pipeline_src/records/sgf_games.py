@@ -19,7 +19,7 @@ from sgfmill import sgf_grammar
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_bytes
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import GAMES, Game, get_game
 from pipeline_src.games.gomoku import BLACK, MAX_SIDE, MIN_SIDE, WHITE, from_board
 from pipeline_src.records.go_games import read_tree
 from pipeline_src.records.psq import read_rule
@@ -244,19 +244,24 @@ def _result(text: str, rules: Game, game: str, played: _Played) -> tuple[Winner 
     return of_board or said, played.resigned or (resigned and of_board is None and said == _OTHER[loser])
 
 
-def start_of(record: GameRecord) -> Any:
-    """Return the first state of a record. The variant of a record may be the text of a position.
+def start_of(record: GameRecord, game: Game | None = None) -> Any:
+    """Return the first state of a record, of ``game`` or of the one that it names.
+
+    The variant of a record may be the text of a position.
 
     Raises:
         ZugwerkError: the game has no such start.
     """
-    rules = get_game(record.game)
+    rules = game or get_game(record.game)
     if " " in record.variant:
         state = rules.from_fen(record.variant)
     elif record.game == "gomoku" and record.height != record.width:
         state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
-    else:
+    elif game is None or record.game in GAMES:
         state = rules.initial_state(record.height, record.variant)
+    else:  # of a game in one file, where a size need not be the height
+        states = [rules.initial_state(size, record.variant) for size in rules.SIZES]
+        state = next((one for one in states if one.board.shape == (record.height, record.width)), states[0])
     if state.board.shape != (record.height, record.width):
         raise ZugwerkError(f"game {record.gid}: its start is not on {record.height}x{record.width}")
     return state
