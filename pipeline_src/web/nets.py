@@ -35,9 +35,9 @@ Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so 
 
 @router.get("/models")
 def models(request: Request) -> Models:
-    """List all nets, those of the package first, without opening them."""
+    """List all nets, those of the package first and of its boards the largest, without opening them."""
     found = []
-    for net in packaged_nets():
+    for net in sorted(packaged_nets(), key=lambda net: (net.card.game, -net.card.size)):
         words = f"comes with the package ({net.card.game}, {board_words(net.card.board)})"
         found.append(_model(net.file, net.card.game, words, "package", True))
     for folder in request.app.state.settings.folders:
