@@ -80,8 +80,9 @@ def test_the_index_has_every_page():
 def test_every_model_that_is_named_is_made():
     locked = yaml12.parse((ROOT / "dvc.lock").read_text())["stages"].values()
     made = [out["path"] for stage in locked for out in stage["outs"]]
-    night = yaml12.parse((ROOT / "profiles/overnight.yaml").read_text())["gomoku_generations"]
-    made.append(f"artifacts/models/gomoku/{max(night)}")
+    night = yaml12.parse((ROOT / "profiles/overnight.yaml").read_text())
+    made += [f"artifacts/models/gomoku/{max(night['gomoku_generations'])}"]
+    made += [f"artifacts/models/amazons_zero/{max(night['amazons_generations'])}"]
     sources = [page.read_text() for page in PAGES if page.name != "experiments.md"]
     sources += [path.read_text() for path in (ROOT / "pipeline_src/cli").glob("*.py")]
     sources += [open_maker(where)[1].EXAMPLE for game in ("amazons", "gomoku") for where in makers_of(game).values()]
