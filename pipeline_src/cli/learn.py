@@ -41,5 +41,5 @@ def learn(
         kept = f"; {folder / 'net'} is the last round's net" if (folder / "net").exists() else ""
         typer.echo(f"interrupted: the same command goes on{kept}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    board = "".join(f" --{name} {value}" for name, value in (("size", size), ("variant", variant)) if value is not None)
-    typer.echo(f"play it: zugwerk play {game} --against {folder / 'net'}{board}")
+    rest = f" --variant {variant}" if variant else ""
+    typer.echo(f"play it: zugwerk play {game} --against {folder / 'net'}{rest}")

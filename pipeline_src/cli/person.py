@@ -86,12 +86,23 @@ def play(
 
 
 def _board(game: str, player: "Player", size: int | None, variant: str | None) -> "OneBoard":
-    """The game's standard board or one of that size; where the player has none, the largest that it has."""
+    """The game's standard board or one of that size; where the player has none, the largest that it has.
+
+    Of a game in one file it is the first one that the player plays on, such as a net's.
+    """
     from pipeline_src.players.player import OneBoard
 
     rules = load_game(game)
-    largest = max(rules.initial_state().board.shape) if game in GAMES else rules.SIZES[0]
-    side = largest if size is None else size
+
+    def fits(side: int) -> bool:
+        try:
+            player.check(rules.initial_state(side))
+        except ZugwerkError:
+            return False
+        return True
+
+    usual = max(rules.initial_state().board.shape) if game in GAMES else next(filter(fits, rules.SIZES), rules.SIZES[0])
+    side = usual if size is None else size
     standard = OneBoard(side, side, rules.VARIANTS[0])
     boards = [board for board in player.boards if variant in (None, board.variant)]
     fitting = [board for board in boards if board.height == side]

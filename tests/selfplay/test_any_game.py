@@ -265,8 +265,8 @@ def ctrl_c():
 @pytest.mark.usefixtures("one_pair", "ctrl_c")
 def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     def command(folder):
-        words = f"learn {GAME} --size 7 --games 4 --simulations 2 --rounds 2 --workers 1 --out {tmp_path / folder}"
-        return CliRunner().invoke(app, words.split())
+        words = f"learn {GAME} --variant standard --games 4 --simulations 2 --rounds 2 --workers 1 --out"
+        return CliRunner().invoke(app, [*words.split(), str(tmp_path / folder)])
 
     def interrupt(batches, rows, which):
         if batches.key[-1] == 2 and steps:
@@ -282,13 +282,15 @@ def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
     assert str(tmp_path / "parts" / "net") in stopped.stderr
     make_player(GAME, f"net:{tmp_path / 'parts' / 'net'}").check(load_game(GAME).initial_state())
     monkeypatch.setattr(Batches, "cut", cut)
-    assert command("parts").stdout.endswith(f"zugwerk play {GAME} --against {tmp_path / 'parts' / 'net'} --size 7\n")
+    assert command("parts").stdout.endswith(
+        f"zugwerk play {GAME} --against {tmp_path / 'parts' / 'net'} --variant standard\n"
+    )
     assert (tmp_path / "parts" / "net").read_bytes() == (tmp_path / "whole" / "net").read_bytes()
 
 
-def write_random_net(path, game, rules):
-    """Write a net of random weights for a game's first board."""
-    rng, shape = np.random.default_rng(1), shape_of(game, game.initial_state())
+def write_random_net(path, game, rules, size=None):
+    """Write a net of random weights for a board of a game, its first one unless told otherwise."""
+    rng, shape = np.random.default_rng(1), shape_of(game, game.initial_state(size or game.SIZES[0]))
     weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
     write_grid_net(path, shape, weights, game.NAME, rules, "standard")
 
@@ -314,6 +316,15 @@ def test_a_net_places_both_stones_of_a_turn(tmp_path):
             line = game.play(line, action)
         state, played = game.play(state, thought.action), (*played, thought.action)
     assert [(state.board == code).sum() for code in (1, 2)] == [1, 2]
+
+
+def test_a_net_is_played_on_its_own_board(tmp_path):
+    game = load_game("othello")
+    write_random_net(tmp_path / "net", game, game.DIGEST, size=6)
+    played = CliRunner().invoke(app, ["play", "othello", "--against", str(tmp_path / "net")], input="quit\n")
+    assert "a  b  c  d  e  f\n 6  ." in played.stdout
+    other = CliRunner().invoke(app, ["play", "othello", "--against", str(tmp_path / "net"), "--size", "8"])
+    assert str(other.exception) == "a net for 6x6 does not play on 8x8"
 
 
 def test_a_net_file_is_read_as_it_was_written(net_file):
