@@ -197,7 +197,7 @@ def test_a_table_is_printed_also_where_files_cannot_be_written(file, tmp_path, m
     assert str(done.exception).endswith(f"the finished pairs are in {tmp_path / 'out/games.journal.jsonl'}")
 
 
-def test_the_page_of_a_game_in_one_file_has_its_stones(file, tmp_path):
+def test_page_of_a_game_in_one_file_shows_stones(file, tmp_path):
     file.write_text("game: connect_four\ngames: 2\nopenings: random:1\nplayers: {a: random, b: 'mcts:playouts=9'}\n")
     done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.exception
