@@ -289,7 +289,7 @@ def test_ctrl_c_in_a_training_leaves_the_net(tmp_path, monkeypatch):
 
 
 def write_random_net(path, game, rules, size=None):
-    """Write a net of random weights for a board of a game, its first one unless told otherwise."""
+    """Write a net of random weights for a board of a game, by default its first one."""
     rng, shape = np.random.default_rng(1), shape_of(game, game.initial_state(size or game.SIZES[0]))
     weights = {name: rng.normal(0, 0.1, count).astype(np.float32) for name, count in weights_of(shape).items()}
     write_grid_net(path, shape, weights, game.NAME, rules, "standard")
