@@ -494,8 +494,8 @@ def test_threats_of_both_sides_are_marked_and_named(open_page):
     page.push("Threats")
     page.get_by_role("gridcell", name="g4, white makes an open three").wait_for()
     page.touch("e5")
+    page.get_by_role("gridcell", name="b5, black makes a four that nothing stops").wait_for()  # and White may move
     page.touch("g4")
-    page.get_by_role("gridcell", name="b5, black makes a four that nothing stops").wait_for()
     page.get_by_role("gridcell", name="h4, white makes a four that nothing stops").wait_for()
     assert sorted(page.locator(".board .threat .marker-label").all_text_contents()) == ["4"] * 4
     page.touch("b5")
