@@ -136,7 +136,8 @@ class _Game:
         except GameError:
             raise
         except Exception as error:  # of the game's own code
-            last = traceback.extract_tb(error.__traceback__)[-1]
+            frames = traceback.extract_tb(error.__traceback__)
+            last = next((one for one in reversed(frames) if one.filename == self.game.__file__), frames[-1])
             where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
             raise self.fault(f"{type(error).__name__} ({where}{self.how}): {error}") from error
 

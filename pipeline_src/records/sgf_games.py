@@ -257,7 +257,7 @@ def start_of(record: GameRecord, game: Game | None = None) -> Any:
         state = rules.from_fen(record.variant)
     elif record.game == "gomoku" and record.height != record.width:
         state = from_board(np.zeros((record.height, record.width), np.int8), 0, record.variant)
-    elif game is None or record.game in GAMES:
+    elif record.game in GAMES:
         state = rules.initial_state(record.height, record.variant)
     else:  # of a game in one file, where a size need not be the height
         states = [rules.initial_state(size, record.variant) for size in rules.SIZES]

@@ -51,7 +51,7 @@ def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
 
 
 def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
-    """Return all games with their moves and, for games with a board, the ranks of each position."""
+    """Return all games with their moves and the ranks of each position."""
     board, rules = tournament.spec().board, load_game(tournament.game)
     owners = getattr(rules, "OWNERS", None)  # of a game in one file, whose letters may be any
     letters = None if owners is None else "." + "".join("xo#"[owner] for owner in owners)
