@@ -65,7 +65,10 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(begin_game):
         turn(page).wait_for()
         if page.locator(".status.over").count():
             break
+        free, before = page.locator(".board.live .cell.legal:focus").count(), len(moves(page))
         page.keyboard.press("Enter")
+        if free:  # else the player has its stone there
+            page.locator(".moves .move").nth(before).wait_for()
         page.keyboard.press(ways[k % 10])
     assert re.search("has won|is drawn", page.locator(".status").inner_text())
     assert len(moves(page)) >= 5
