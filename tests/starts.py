@@ -9,6 +9,7 @@ variables that are read at import, tests use `subprocess`.
 
 import atexit
 import contextlib
+import faulthandler
 import importlib
 import inspect
 import json
@@ -148,6 +149,7 @@ def main() -> None:
     for module in sys.argv[2:]:
         importlib.import_module(module)
     _, how, *arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
+    faulthandler.enable(file=2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if how == "-P":
         how, *arguments = arguments

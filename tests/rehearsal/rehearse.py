@@ -183,8 +183,8 @@ def time_to_end(process):
     after = dict(before)
     while process.poll() is None:
         if time.monotonic() - begun > PATIENCE_S:
-            process.kill()
-            raise AssertionError("it did not end")
+            process.send_signal(signal.SIGABRT)  # `tests.starts` has the stacks of all threads written then
+            raise AssertionError(f"it did not end: {process.communicate(timeout=PATIENCE_S)[1]}")
         after |= queued(process.pid)
         time.sleep(0.01)
     return time.monotonic() - begun, sum(after.values()) - sum(before.values())
