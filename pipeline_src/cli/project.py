@@ -491,6 +491,7 @@ def warm(game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [def
 
 
 def web(
+    games: list[str] = typer.Argument([], metavar="[GAME]...", help="Files of your own games to play, my_game.py."),
     port: int = typer.Option(4210, min=0, max=65535, help="Port of the server; 0 is any free port."),
     host: str = typer.Option(
         "127.0.0.1", help="Address of the server. With an address other than this, other machines can reach it."
@@ -505,7 +506,13 @@ def web(
     ),
 ) -> None:
     """Play, analyse games and inspect the nets in the browser, offline, with a server on this machine."""
+    from pipeline_src.games.game import LEARNABLE, load_game
     from pipeline_src.web.server import serve
     from pipeline_src.web.settings import Settings, open_folders
 
-    serve(Settings(host, port, open_folders(folder), engines, ahead=True), not no_browser)
+    for game in games:
+        if not game.endswith(".py"):
+            raise ZugwerkError(f"{game}: expected a file of rules, my_game.py; the packaged games are offered anyway")
+        load_game(game)  # whose error is better here than in the browser
+    folders = open_folders(folder, (*LEARNABLE, *games))
+    serve(Settings(host, port, folders, engines, ahead=True, games=tuple(games)), not no_browser)

@@ -26,7 +26,7 @@ from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.plots_page import bundle
 from pipeline_src.web import analyse, choices, go, joseki, messages, nets, play
-from pipeline_src.web.settings import Settings
+from pipeline_src.web.settings import GAME_FILES, Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router)
 """Routers, one per page, and that of searches of Go; their paths begin with ``/api/PAGE``."""
@@ -195,6 +195,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=play.opened,
     )
     app.state.settings = settings
+    GAME_FILES.update(settings.games)
     app.include_router(choices.router)
     for router in ROUTERS:
         app.include_router(router, dependencies=[Depends(play.rules)])

@@ -31,8 +31,9 @@ from pipeline_src.records.sgf_games import start_of
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Clock, Limit, Line, SearchResult
 from pipeline_src.web.engine import Answer, Chosen, OnlyBoard, Place, Request, Task, Thought, ThoughtLine, Unit
-from pipeline_src.web.game import began, played
+from pipeline_src.web.game import began, played, rules_of
 from pipeline_src.web.messages import Cells, ForcedAnswer, ForcedLine, PlyAnalysis
+from pipeline_src.web.settings import GAME_FILES
 
 EVERY_S = 0.08  # Least seconds between two reports of a search: those who look want ten a second
 NICER = 5  # Niceness of the process, so that the server comes first on few cores
@@ -258,7 +259,8 @@ def analyse(
         done: earlier results, `PlyAnalysis` as JSON objects, like the yielded ones.
     """
     record = GameRecord(**{**game, "actions": tuple(game["actions"])})
-    rules, start, shape = get_game(record.game), start_of(record), (record.height, record.width)
+    rules, shape = rules_of(record.game), (record.height, record.width)
+    start = start_of(record, rules)
     one = build_player(record.game, player)
     if not one.searches:
         raise ZugwerkError(f"player {player} does not search, so it has no values to show; take another one")
@@ -478,12 +480,13 @@ CALLS = {one.__name__: one for one in (analyse, opened, solved, answered, board_
 
 
 def main() -> None:
-    """Run the requests from stdin until it ends."""
+    """Run the requests from stdin until it ends. The arguments are the games in files of a user's own."""
     end_with_parent()
     with contextlib.suppress(OSError):
         os.nice(NICER)
     sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # stray prints go elsewhere
+    GAME_FILES.update(sys.argv[1:])
     child = Child(sink)
     for line in sys.stdin:
         child.handle(Request.model_validate_json(line))

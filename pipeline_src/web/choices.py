@@ -1,13 +1,19 @@
 """Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
+import contextlib
+import json
 import re
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 from fastapi import APIRouter, Request
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import LEARNABLE, Game, load_game
 from pipeline_src.players.packaged import ladder_of, ladders
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
+from pipeline_src.players.registry import _players as players_in_one_file  # `listed` has those of other games alone
 from pipeline_src.players.registry import listed, maker_of, open_maker
 from pipeline_src.web import messages
 from pipeline_src.web.settings import Settings, files_below
@@ -31,6 +37,7 @@ LONG_LINE = re.compile(r"\b[a-z]+-([6-9]|\d\d)$")
 """Ending of a variant, or of a position, of Gomoku with lines that the engine does not know."""
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}  # File names of nets, by game
 MOST_MODELS = 200
+NET = "net"  # File name of the nets of games in one file
 
 
 router = APIRouter(prefix="/api/play", tags=["play"])
@@ -55,12 +62,49 @@ def budget(player: str) -> int:
 @router.get("/choices")
 def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
-    return messages.Choices(games=tuple(game(name, request.app.state.settings) for name in SIDES))
+    settings: Settings = request.app.state.settings
+    plain = [plain_game(name, settings) for name in (*LEARNABLE, *settings.games)]
+    return messages.Choices(games=(*(game(name, settings) for name in SIDES), *plain))
+
+
+def plain_game(name: str, settings: Settings) -> messages.GameChoice:
+    """Return what there is to choose from for a game in one file: a name of `LEARNABLE`, or a file's path.
+
+    Raises:
+        ZugwerkError: see `load_game`.
+    """
+    rules = load_game(name)
+    boards = nets_of(rules, settings)
+    return messages.GameChoice(
+        game=name,
+        first="Black",
+        second="White",
+        size=rules.SIZES[0],
+        variants=tuple(messages.Variant(name=variant, sizes=rules.SIZES) for variant in rules.VARIANTS),
+        ladders=(),
+        players=players(name),
+        models=tuple(boards),
+        rules=" ".join((rules.__doc__ or "").partition("\n\n")[0].split()),
+        boards=boards,
+    )
+
+
+def nets_of(rules: Game, settings: Settings) -> dict[str, messages.NetBoard]:
+    """Return the boards of the nets of `zugwerk learn` for a game that lie below the folders, by their files."""
+    shapes = {(v, rules.initial_state(size, v).board.shape): size for v in rules.VARIANTS for size in rules.SIZES}
+    found = dict[str, messages.NetBoard]()
+    for path in (path for folder in settings.folders for path in files_below(folder) if path.name == NET):
+        with contextlib.suppress(Exception):  # a damaged archive makes zipfile and NumPy raise anything
+            about = json.loads(str(np.load(BytesIO(path.read_bytes()), allow_pickle=False)["about"]))
+            size = shapes.get((about["variant"], tuple(about["shape"][:2])))
+            if about["game"] == rules.NAME and size is not None and len(found) < MOST_MODELS:
+                found[str(shown(path))] = messages.NetBoard(size=size, variant=about["variant"])
+    return found
 
 
 def game(name: str, settings: Settings) -> messages.GameChoice:
     """Return what there is to choose from for one game."""
-    (first, second), shown = SIDES[name], set(messages.LevelChoice.model_fields)
+    (first, second), own = SIDES[name], set(messages.LevelChoice.model_fields)
     return messages.GameChoice(
         game=name,
         first=first,
@@ -72,23 +116,28 @@ def game(name: str, settings: Settings) -> messages.GameChoice:
                 size=ladder.size,
                 sizes=tuple(n for n in ANY if ladder_of(OneBoard(n, n, ladder.variant), ladders(name)) == ladder),
                 variant=ladder.variant,
-                levels=tuple(messages.LevelChoice(**one.model_dump(include=shown)) for one in ladder.levels),
+                levels=tuple(messages.LevelChoice(**one.model_dump(include=own)) for one in ladder.levels),
             )
             for ladder in ladders(name)
         ),
-        players=tuple(
-            messages.ListedPlayer(
-                **{key: getattr(one, key) for key in ("name", "title", "meaning", "example")},
-                with_options=tuple(one.with_options),
-                options=tuple(
-                    messages.PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning)
-                    for o in one.options
-                ),
-            )
-            for one in listed(name)
-            if one.name not in (*OUTSIDE, LEVEL)
-        ),
+        players=players(name),
         models=tuple(models(name, settings)),
+    )
+
+
+def players(game: str) -> tuple[messages.ListedPlayer, ...]:
+    """Return the players of a game that pages may use, but for levels."""
+    return tuple(
+        messages.ListedPlayer(
+            **{key: getattr(one, key) for key in ("name", "title", "meaning", "example")},
+            with_options=tuple(one.with_options),
+            options=tuple(
+                messages.PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning)
+                for o in one.options
+            ),
+        )
+        for one in (listed(game) if game in SIDES else players_in_one_file(game))
+        if one.name not in (*OUTSIDE, LEVEL)
     )
 
 
@@ -100,8 +149,13 @@ def models(game: str, settings: Settings) -> list[str]:
         for path in files_below(folder)
         if path.name in MODELS[game] and game in path.parts
     ]
+    return [str(shown(path)) for path in found[:MOST_MODELS]]
+
+
+def shown(path: Path) -> Path:
+    """Return a path as a player's text names it: relative to the working directory, if it is below it."""
     here = Path.cwd()
-    return [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in found[:MOST_MODELS]]
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def check_player(text: str, game: str, settings: Settings) -> None:

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import Described
+from pipeline_src.web.settings import GAME_FILES
 
 STOP_S = 0.6  # Seconds that a cancelled search may take to end before its process is killed
 IDLE_S = 600.0  # Seconds after which an idle process is ended
@@ -37,8 +38,8 @@ class Message(Described):
 class Place(Message):
     """A position, as the start of a game and the moves from there."""
 
-    game: Annotated[str, Field(max_length=40)]
-    """Game: ``amazons`` or ``gomoku``."""
+    game: Annotated[str, Field(max_length=200)]
+    """Game: ``amazons``, ``gomoku``, a packaged game in one file such as ``hex``, or a file given to the server."""
     size: Annotated[int, Field(ge=3, le=25)]
     """Size of the board of the start position."""
     variant: Annotated[str, Field(max_length=200)]
@@ -188,7 +189,8 @@ class Engine:
     @classmethod
     async def start(cls) -> "Engine":
         """Start a process; it takes a second until it is ready."""
-        command, env = (sys.executable, "-m", "pipeline_src.web.child"), {**os.environ, "OMP_NUM_THREADS": "1"}
+        command = (sys.executable, "-m", "pipeline_src.web.child", *sorted(GAME_FILES))
+        env = {**os.environ, "OMP_NUM_THREADS": "1"}
         pipe, own = asyncio.subprocess.PIPE, True  # a session of its own: a Ctrl-C is the server's
         process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=LONGEST_LINE, start_new_session=own, env=env

@@ -11,17 +11,19 @@ import numpy.typing as npt
 
 from pipeline_src.arena.runner import Board as Table
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
+from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.amazons import AmazonsState, format_square
+from pipeline_src.games.game import GAMES, LEARNABLE, get_game, load_game
 from pipeline_src.games.game import Game as Rules
-from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_through, on_board, run
+from pipeline_src.games.grid import PASS, cell_text
 from pipeline_src.games.rules import to_play as to_play_of
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out, endgame_scratch
 from pipeline_src.search.amazons.evaluation import FIRST, SECOND, distances, territory
 from pipeline_src.web.engine import Place
-from pipeline_src.web.messages import Board, Counted, Squares, Territory
+from pipeline_src.web.messages import Board, Counted, Plain, Squares, Territory
+from pipeline_src.web.settings import GAME_FILES
 
 FORMATS = {"gomoku": ("sgf", "psq", "parquet"), "amazons": ("sgf", "txt", "parquet")}
 """Suffixes of files by game; txt is LittleGolem's text."""
@@ -30,9 +32,14 @@ SIDES: tuple[Literal["first"], Literal["second"]] = ("first", "second")
 Cell = tuple[int, int]
 
 
+def rules_of(game: str) -> Rules:
+    """Return the rules of a game that pages may name (`ZugwerkError`: there is none)."""
+    return load_game(game) if game in LEARNABLE or game in GAME_FILES else get_game(game)
+
+
 def began(place: Place) -> tuple[Rules, Any]:
     """Return the rules of a place's game, and the position before its moves (`ZugwerkError`: no such game or start)."""
-    return get_game(place.game), Table(place.game, place.size, place.variant or None).start(place.fen)
+    return rules_of(place.game), Table(place.game, place.size, place.variant or None).start(place.fen)
 
 
 def step(rules: Rules, state: Any, text: str, number: int) -> tuple[int, Any]:
@@ -107,11 +114,10 @@ class Game:
         """Return the position as a message, with the legal moves if a person is to move."""
         height, width = self.start.board.shape
         over = self.winner is not None
-        texts: list[str] = []
-        if legal and not over:
-            actions = self.rules.legal_actions(self.state).tolist()
-            texts = [self.rules.format_move(action, height, width) for action in actions]
+        actions: list[int] = self.rules.legal_actions(self.state).tolist() if legal and not over else []
+        texts = [self.rules.format_move(action, height, width) for action in actions]
         is_turns, is_gomoku = self.place.game == "amazons", self.place.game == "gomoku"
+        is_plain = self.place.game not in GAMES
         line, forbidden = (winning_line(self.state), forbidden_cells(self.state)) if is_gomoku else ([], {})
         first, second = threats_of(self.state) if is_gomoku and not over else ({}, {})
         return Board(
@@ -122,12 +128,25 @@ class Game:
             moves=tuple(self.moves),
             to_play=self.to_play,
             winner=self.winner,
-            cells=() if is_turns else tuple(texts),
+            cells=() if is_turns or is_plain else tuple(texts),
             turns=turn_tree(texts) if is_turns else {},
             line=tuple(self.rules.format_move(cell, height, width) for cell in line),
             forbidden={self.rules.format_move(cell, height, width): why for cell, why in forbidden.items()},
             threats=(first, second),
+            plain=self._plain(actions, texts) if is_plain else None,
         )
+
+    def _plain(self, actions: list[int], texts: list[str]) -> Plain:
+        rules: Any = self.rules
+        states, last = self._states, ""
+        if self.moves:
+            last = touched(states[-2], rules.parse_move(self.moves[-1], *self.state.board.shape))
+        picks = [touched(self.state, action) for action in actions]
+        letters = plain_letters(rules.OWNERS)
+        codes = enumerate(self.state.board.flat)
+        stones = {cell_text(cell, *self.state.board.shape): letters[code] for cell, code in codes if code}
+        named = dict(zip(reversed(picks), reversed(texts), strict=True))  # of moves alike, the first one
+        return Plain(look=look_of(rules, self.start), stones=stones, picks=named, last=last)
 
     def counted(self) -> Counted | None:
         """Return the result of an unfinished game of the Amazons, if counting decides it."""
@@ -140,6 +159,36 @@ class Game:
             return ("sgf",)
         found = FORMATS.get(self.place.game, ("parquet",))
         return found if self.place.game != "amazons" or self.place.size == 10 else ("sgf", "parquet")
+
+
+# Boards of games in one file.
+
+
+def touched(state: Any, action: int) -> str:
+    """Return the cells that an action names before it is played: ``d4``, ``d2-d3``, or ``pass``."""
+    cells = [int(cell) for cell in kernels.squares(state, action) if cell >= 0]
+    return "-".join(cell_text(cell, *state.board.shape) for cell in cells) or PASS
+
+
+def plain_letters(owners: tuple[int, ...]) -> str:
+    """Return a letter for each code of a board: ``x``, ``o`` and ``#`` of an owner's first kind, else ``X`` and ``O``.
+
+    >>> plain_letters((0, 1, 0, 1, -1))
+    '.xoXO#'
+    """
+    letters = "."
+    for owner in owners:
+        usual = "xo#"[owner]
+        letters += usual.upper() if usual in letters else usual
+    return letters
+
+
+def look_of(rules: Any, start: Any) -> Literal["points", "squares", "hexagons"]:
+    """Return how a board looks: hexagons with lines in three directions, points where a stone is put on any cell."""
+    if len(rules.LINES) == 3:
+        return "hexagons"
+    plain = all(tuple(kernels.squares(start, action)) == (-1, action) for action in rules.legal_actions(start).tolist())
+    return "points" if plain else "squares"
 
 
 # Marks of boards in addition to their pieces: lines that won, points that Renju forbids, the squares of each side.

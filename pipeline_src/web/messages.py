@@ -116,6 +116,13 @@ class LadderChoice(Message):
     levels: tuple[LevelChoice, ...]
 
 
+class NetBoard(Message):
+    """The board that a net of a game in one file was made for."""
+
+    size: int
+    variant: str
+
+
 class GameChoice(Message):
     """A game with its boards, variants and players."""
 
@@ -132,6 +139,10 @@ class GameChoice(Message):
     players: tuple[ListedPlayer, ...]
     models: tuple[str, ...]
     """Files below the server's folders that hold nets of this game."""
+    rules: str = ""
+    """The rules in words, of a game in one file."""
+    boards: dict[str, NetBoard] = Field(default_factory=dict)
+    """The only board of each of ``models``, of a game in one file."""
 
 
 class Choices(Message):
@@ -162,6 +173,19 @@ class Begun(Message):
     id: str
 
 
+class Plain(Message):
+    """Board and moves of a game in one file, whose rules no page knows."""
+
+    look: Literal["points", "squares", "hexagons"]
+    stones: dict[str, Literal["x", "o", "X", "O", "#"]]
+    """Cells that are not empty: ``x`` is the first side's, ``o`` the second's, ``#`` nobody's; ``X`` and ``O`` are
+    further kinds of pieces."""
+    picks: dict[str, str]
+    """The legal moves by the cells that choose them, ``d4`` or ``d2-d3``, or by ``pass``."""
+    last: str
+    """Cells of the last move; empty at the start."""
+
+
 class Board(Message):
     """A position to display, with its legal moves."""
 
@@ -185,6 +209,8 @@ class Board(Message):
     threats: tuple[dict[str, Literal[3, 4, 5]], dict[str, Literal[3, 4, 5]]]
     """Gomoku: by side, the points where its stone makes a winning line (5), a four that nothing stops (4), or an open
     three (3), which such a four follows."""
+    plain: Plain | None = None
+    """Pieces and moves of a game in one file."""
 
 
 class Squares(Message):
@@ -235,7 +261,7 @@ class Clocks(Message):
 class PlayerCheck(Message):
     """Request to check the text of a player."""
 
-    game: Annotated[str, Field(max_length=40)]
+    game: Annotated[str, Field(max_length=200)]
     player: Seat
 
 

@@ -1,7 +1,7 @@
 """Settings of the server, and the files below its folders."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from pipeline_src.errors import ZugwerkError
 
 HOST, PORT = "127.0.0.1", 4210  # Default address. Prefect and the reports use the ports 4200 and 4201.
 FOLDER = Path("artifacts")  # Default folder that pages may read
+GAME_FILES = set[str]()
+"""Games in files of a user's own that pages of this process may name: those that the server was given."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Settings:
     folders: tuple[Path, ...] = ()  # Folders below which pages may read files, as absolute paths without links
     engines: int = 4  # Largest number of processes for searches, for all tabs together
     ahead: bool = False  # Whether the usual players are loaded before a game needs them
+    games: tuple[str, ...] = ()  # Games in files of a user's own, which pages offer like the packaged ones
 
     def file(self, name: str) -> Path:
         """Return the path of a file or folder within the folders, given absolute or relative to the working directory.
@@ -37,13 +40,18 @@ class Settings:
         return path
 
 
-def open_folders(given: list[Path]) -> tuple[Path, ...]:
-    """Return the given folders, or `FOLDER` if none is given and it exists (`ZugwerkError`: a path is not a folder)."""
+def open_folders(given: list[Path], games: Iterable[str] = ()) -> tuple[Path, ...]:
+    """Return the given folders, or `FOLDER` if none is given and it exists, and those that nets of games are learnt in.
+
+    Raises:
+        ZugwerkError: a path is not a folder.
+    """
     for folder in given:
         if not folder.is_dir():
             raise ZugwerkError(f"--folder {folder}: no such folder")
-    wanted = given or [folder for folder in [FOLDER] if folder.is_dir()]
-    return tuple(dict.fromkeys(folder.resolve() for folder in wanted))
+    learnt = [Path(Path(game).stem) for game in games]
+    wanted = [*(given or [FOLDER]), *learnt]
+    return tuple(dict.fromkeys(folder.resolve() for folder in wanted if folder.is_dir()))
 
 
 def files_below(folder: Path) -> Iterator[Path]:

@@ -28,7 +28,7 @@ from pipeline_src.records.record import GameRecord, RecordError, shown, write_re
 from pipeline_src.records.sgf import paragraphs_of, text_of, trees
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS, PIECES, RESIGN, start_of, word_of
 from pipeline_src.web.engine import Place
-from pipeline_src.web.game import Game, began, played, step
+from pipeline_src.web.game import Game, began, played, rules_of, step
 from pipeline_src.web.messages import MOST_LETTERS, MOST_NODES, DrawnNode, Judgement, Tree, TreeNode
 
 DOUBTFUL, BAD = 0.1, 0.2  # Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)
@@ -242,7 +242,7 @@ def main_line(nodes: Sequence[TreeNode]) -> list[str]:
 
 def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
     game, (height, width) = tree.place.game, start.board.shape
-    actions, state = played(rules := get_game(game), start, main_line(nodes))
+    actions, state = played(rules := rules_of(game), start, main_line(nodes))
     named = {"gomoku": format_variant, "amazons": _start_name}
     variant = named[game](start) if game in named else tree.place.variant
     winner = rules.winner(state) or tree.winner

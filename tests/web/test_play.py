@@ -10,11 +10,12 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.games.game import LEARNABLE, load_game
 from pipeline_src.players.packaged import ladders
 from pipeline_src.records.record import read_records
 from pipeline_src.web import play as page
 from pipeline_src.web import session
-from pipeline_src.web.app import create_app
+from pipeline_src.web.app import Guard, create_app
 from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, hinting
 from pipeline_src.web.engine import Thinking
 from pipeline_src.web.messages import A_SECOND, BURST, FLOOD
@@ -22,6 +23,7 @@ from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.records import read_games
 from pipeline_src.web.settings import Settings
 from tests.layout.imports import ROOT
+from tests.selfplay.test_any_game import write_random_net
 from tests.web.conftest import BASE, SIX, THREE, TestClient, act, ask, begin, joined, move, post, until, wait
 
 LONG, SOON_S = 600_000, 60.0
@@ -229,6 +231,80 @@ def test_two_players_play_while_a_page_watches(client):
         assert len(act(wire, "undo")["board"]["moves"]) == len(game["board"]["moves"]) - 1
         wire.send_json({"do": "go"})
         until(wire, "game", lambda one: len(one["board"]["moves"]) > len(game["board"]["moves"]))
+
+
+@pytest.fixture(scope="module")
+def own_games(tmp_path_factory):
+    """A server with a game in a file, its path, and a net for its smaller board in the folder."""
+    folder = tmp_path_factory.mktemp("own")
+    path, net = folder / "my_game.py", folder / "learnt" / "net"
+    path.write_text((ROOT / "pipeline_src/games/learnable/othello.py").read_text())
+    net.parent.mkdir()
+    rules = load_game(str(path))
+    write_random_net(net, rules, rules.DIGEST, size=6)
+    (folder / "net").write_bytes(net.read_bytes()[:-99])  # cut short
+    settings = Settings(folders=(folder,), engines=1, games=(str(path),))
+    with TestClient(Guard(create_app(settings), "127.0.0.1"), base_url=BASE) as one:
+        yield one, str(path), str(net)
+
+
+def test_games_in_one_file_come_with_rules_and_nets(own_games):
+    client, path, net = own_games
+    games = {one["game"]: one for one in ask(client, "play/choices")["games"]}
+    assert [*games] == ["amazons", "gomoku", *LEARNABLE, path]
+    one = games[path]
+    assert one["rules"].startswith("Othello: a disc turns those")
+    assert (one["size"], one["variants"]) == (8, [{"name": "standard", "sizes": [8, 6]}])
+    assert (one["models"], one["boards"]) == ([net], {net: {"size": 6, "variant": "standard"}})
+    assert {"mcts", "net"} <= {player["name"] for player in one["players"]}
+    assert games["othello"]["models"] == []  # the net is of a game with another name
+
+
+def test_a_net_of_a_game_in_one_file_plays(own_games):
+    client, path, net = own_games
+    place = {"game": path, "size": 6, "variant": "standard"}
+    with joined(client, begin(client, place, second=f"net:{net},simulations=20")) as wire:
+        board = until(wire, "game")["board"]
+        assert sorted(board["plain"]["picks"]) == ["b4", "c5", "d2", "e3"]
+        move(wire, "d2")
+        board = until(wire, "game", lambda one: one["persons_turn"])["board"]
+        assert len(board["moves"]) == 2
+        assert board["plain"]["last"] == board["moves"][1]
+        act(wire, "hint", "thought")
+        assert until(wire, "thought", lambda one: one["hint"])["hint"] in board["plain"]["picks"]
+    judged = post(client, "play/judge", {"place": place, "move": "d2"})
+    assert 0 <= judged["lost"] <= 1
+    asked = {"game": path, "player": "net:/etc/passwd"}
+    assert "no such file below" in post(client, "play/player", asked, 400)["error"]
+
+
+def test_files_that_the_server_was_not_given_are_refused(client, tmp_path):
+    path = tmp_path / "other.py"
+    path.write_text("raise SystemExit")
+    for game in (str(path), "othello.py", "pipeline_src.games.go"):
+        place = {"game": game, "size": 8, "variant": "standard"}
+        for where, body in (("board", place), ("games", {"place": place}), ("judge", {"place": place, "move": "a1"})):
+            assert "no game called" in post(client, f"play/{where}", body, 400)["error"]
+
+
+def test_moves_in_one_file_are_picked_by_cells(client, tmp_path):
+    place = {"game": "connect_four", "size": 7, "variant": "standard"}
+    name = begin(client, place)
+    with joined(client, name) as wire:
+        plain = until(wire, "game")["board"]["plain"]
+        assert (plain["look"], plain["picks"]["d1"], plain["last"]) == ("squares", "d", "")
+        for text in "dedeed":
+            plain = move(wire, text)["board"]["plain"]
+        assert plain["stones"] == {"d1": "x", "e1": "o", "d2": "x", "e2": "o", "e3": "x", "d3": "o"}
+        assert (plain["last"], plain["picks"]["d4"], "d1" in plain["picks"]) == ("d3", "d", False)
+        assert "expected a column" in act(wire, "move", "problem", move="d4")
+    path = tmp_path / "game.parquet"
+    path.write_bytes(client.get(f"/api/play/games/{name}/record.parquet").content)
+    assert read_records(path)[0].actions == (3, 4, 3, 4, 4, 3)
+    ways = post(client, "play/board", {"game": "breakthrough", "size": 6, "variant": "standard"})["plain"]
+    assert {"b2-a3", "b2-b3", "b2-c3"} <= set(ways["picks"])
+    for game, size, look in (("hex", 7, "hexagons"), ("connect6", 15, "points")):
+        assert post(client, "play/board", {"game": game, "size": size, "variant": ""})["plain"]["look"] == look
 
 
 def free(client):

@@ -104,6 +104,61 @@ def test_a_turn_of_the_amazons_by_drag_and_by_keyboard(begin_game):
     assert page.locator("[role=gridcell][aria-label='c5, black amazon, moved last']").count() == 1
 
 
+def test_a_game_in_one_file_is_chosen_and_begun(open_page):
+    page = open_page("#/play")
+    page.get_by_label("Others").check(force=True)
+    page.get_by_label("Which").select_option(label="Connect Four")
+    page.see("Connect Four: a stone falls to the lowest empty cell", "zugwerk learn connect_four --size 7 makes one")
+    page.fine()
+    page.push("Play")
+    page.touch("d1")
+    page.locator(".moves .move").nth(1).wait_for()
+    assert moves(page)[0] == "d"
+    page.push("Hint")
+    page.see("Hint: ")
+    page.reload()
+    page.see("Your turn.")
+    page.fine(PHONE)
+
+
+def test_a_piece_is_moved_by_touch_drag_and_keyboard(begin_game):
+    page = begin_game(game="breakthrough", size=6, variant="standard")
+    page.touch("b2")
+    assert page.locator(".target").count() == 3
+    page.keyboard.press("Escape")
+    assert page.locator(".target").count() == 0
+    page.touch("b2", "c3")
+    page.see("White to move.")
+    page.locator("[data-cell=e5]").hover()
+    page.mouse.down()
+    page.locator("[data-cell=e4]").hover()
+    page.mouse.up()
+    page.see("Black to move.")
+    page.locator("[data-cell=a2]").focus()
+    for key in ("Enter", "ArrowUp", "Enter"):
+        page.keyboard.press(key)
+    page.see("White to move.")
+    assert moves(page) == ["b2-c3", "e5-e4", "a2-a3"]
+    assert page.get_by_role("gridcell", name="a3, black stone, last move").count() == 1
+    page.fine()
+
+
+def test_hex_has_hexagons_and_othello_a_pass(open_page):
+    page = open_page("#/play?game=hex&size=7&variant=standard&first=person&second=person")
+    page.push("Play")
+    page.touch("d4")
+    page.see("White to move.")
+    assert page.locator(".hexagon").count() == 49
+    page.fine(PHONE)
+    played = "e3,e4,c5,b4,a3,d2,f4,b3,d1,e1,b2,c1"
+    page = open_page(f"#/play?game=othello&size=6&variant=standard&moves={played}&first=person&second=person")
+    page.push("Play", "Pass")
+    page.see("White to move.")
+    assert moves(page)[12:] == ["pass"]
+    page.push("Undo")
+    page.get_by_role("button", name="Pass").wait_for()
+
+
 def test_reload_finds_the_game_and_link_shares_it(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=7, variant="freestyle")

@@ -116,6 +116,17 @@ def test_port_in_use_and_missing_folder_end_in_one_line(tmp_path):
     assert told("--folder", str(tmp_path / "none")) == f"--folder {tmp_path / 'none'}: no such folder"
 
 
+def test_a_file_that_is_no_game_ends_the_start(tmp_path):
+    (tmp_path / "mine.py").write_text("SIZES = 8\n")
+    for game, said in (
+        ("hex", "hex: expected a file of rules"),
+        (f"{tmp_path}/none.py", f"{tmp_path}/none.py: No such file"),
+        (f"{tmp_path}/mine.py", f"{tmp_path}/mine.py: no initial_state"),
+    ):
+        found = CliRunner().invoke(app, ["web", "--no-browser", "--port", "0", game])
+        assert str(found.exception).startswith(said)
+
+
 @pytest.mark.slow
 def test_server_ending_during_an_answer_prints_nothing(tmp_path):
     with serving(tmp_path, stderr=subprocess.PIPE) as process:

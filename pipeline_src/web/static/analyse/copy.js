@@ -6,16 +6,16 @@ import { namedStart } from "../play/board.js";
 
 const LOCAL = location.protocol === "file:" || (!here && /^(127\.|localhost$|\[::1\]$)/.test(location.hostname));
 
-/** Buttons that copy a game's moves, its position, its SGF and, if there is one, its link; `of()` is {moves, fen, sgf(), link}. */
+/** Buttons that copy a game's moves, its position, and if there are any its SGF and its link; `of()` is {moves, fen, sgf(), link}. */
 export function copies(of) {
   const copy = (what, text) => h("button", { type: "button", onclick: async () => {
     try {
       if (!navigator.clipboard) throw new Error("this browser lets only pages of this machine, or of HTTPS, copy");
       await navigator.clipboard.writeText(await text(of()));
-      toast(`${what} copied.${what === "Link" && LOCAL ? " It works on this machine only; moves, position and SGF work anywhere." : ""}`, "good");
+      toast(`${what} copied.${what === "Link" && LOCAL ? " It works on this machine only; what else is copied works anywhere." : ""}`, "good");
     } catch (error) { toast(`Not copied: ${error.message}`, "bad"); }
   } }, `Copy ${what.toLowerCase().replace("sgf", "SGF")}`);
-  return [copy("Moves", ({ moves }) => moves.join(" ")), copy("Position", ({ fen }) => fen), copy("SGF", ({ sgf }) => sgf()), of().link && copy("Link", ({ link }) => link)];
+  return [copy("Moves", ({ moves }) => moves.join(" ")), copy("Position", ({ fen }) => fen), of().sgf && copy("SGF", ({ sgf }) => sgf()), of().link && copy("Link", ({ link }) => link)];
 }
 
 /** Have the browser save a text as a file. */

@@ -2,7 +2,7 @@
 
 import { get, post, socket } from "../api.js";
 import { h, notice, percent, put, toast } from "../dom.js";
-import { GameBoard, SIDES } from "../play/board.js";
+import { GameBoard, SIDES, still } from "../play/board.js";
 import { AMAZONS } from "./amazons.js";
 import { DOUBTFUL } from "./moves.js";
 
@@ -71,7 +71,7 @@ export async function solve(root, begin, views, { kind, number, address }) {
 
   function board(some) { return post("play/board", { ...puzzle.place, moves: some }); }
 
-  function draw() { shown.show(ended ? { ...position, cells: [], turns: {} } : position); }
+  function draw() { shown.show(ended ? still(position) : position); }
 
   function solved(words) {
     ended = true;

@@ -16,16 +16,16 @@ export const GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 export class Grid {
   /**
    * @param root element that gets the board
-   * @param options width, height: cells; points: lines cross where stones stand (else squares); label: what a screen
-   *   reader calls it; files: letters of the columns; turned: rank 1 at the top;
+   * @param options width, height: cells; points: lines cross where stones stand (else squares); hexagons: each rank is half a
+   *   cell to the right of the one above; label: what a screen reader calls it; files: letters of the columns; turned: rank 1 at the top;
    *   onpick(name, how): a cell was chosen, how is "click", "drag" or "key"; oncancel(): Escape;
    *   onhover(name or null); onaim(name): a finger touched a small point, and may touch it again to choose it
    */
   constructor(root, options) {
-    Object.assign(this, { files: FILES, points: false, turned: false, label: "Board" }, options);
+    Object.assign(this, { files: FILES, points: false, hexagons: false, turned: false, label: "Board" }, options);
     this.cells = new Map();
     this.layers = {};
-    const [w, h] = [this.width * 100 + 2 * MARGIN, this.height * 100 + 2 * MARGIN];
+    const [w, h] = [this.width * 100 + this.slant(this.height - 1) + 2 * MARGIN, this.height * 100 + 2 * MARGIN];
     this.svg = s("svg", { class: "board", viewBox: `0 0 ${w} ${h}`, role: "grid", "aria-label": this.label, "aria-rowcount": this.height, "aria-colcount": this.width });
     for (const name of ["ground", "heat", "under", "pieces", "over", "labels", "hits"])
       this.svg.append(this.layers[name] = s("g", { class: name, "aria-hidden": name === "hits" ? null : "true", role: name === "hits" ? "rowgroup" : null }));
@@ -48,8 +48,11 @@ export class Grid {
   at(name) {
     const file = this.files.indexOf(name[0]), rank = Number(name.slice(1));
     const x = this.turned ? this.width - 1 - file : file, y = this.turned ? rank - 1 : this.height - rank;
-    return [MARGIN + 50 + 100 * x, MARGIN + 50 + 100 * y];
+    return [MARGIN + 50 + 100 * x + this.slant(y), MARGIN + 50 + 100 * y];
   }
+
+  /** How far rank y, from the top, is to the right. */
+  slant(y) { return this.hexagons ? 50 * y : 0; }
 
   drawGround() {
     const ground = this.layers.ground, { width: w, height: h } = this, edge = MARGIN + 50;
@@ -58,16 +61,18 @@ export class Grid {
       for (let x = 0; x < w; x++) ground.append(s("line", { class: "wire", x1: edge + 100 * x, x2: edge + 100 * x, y1: edge, y2: edge + 100 * (h - 1) }));
       for (let y = 0; y < h; y++) ground.append(s("line", { class: "wire", y1: edge + 100 * y, y2: edge + 100 * y, x1: edge, x2: edge + 100 * (w - 1) }));
       for (const name of this.stars()) { const [cx, cy] = this.at(name); ground.append(s("circle", { class: "star", cx, cy, r: 11 })); }
+    } else if (this.hexagons) {
+      for (const name of this.rows().flat()) { const [x, y] = this.at(name); ground.append(s("path", { class: "square hexagon", d: `M${x} ${y - 64}l50 28v72l-50 28l-50 -28v-72Z` })); }
     } else {
       for (let y = 0; y < h; y++) for (let x = 0; x < w; x++)
         ground.append(s("rect", { class: `square${(x + y + h) % 2 ? "" : " dark"}`, x: MARGIN + 100 * x, y: MARGIN + 100 * y, width: 100, height: 100 }));
     }
     this.rows().forEach((row, y) => {
       const rank = row[0].slice(1);
-      for (const x of [MARGIN / 2, MARGIN * 1.5 + 100 * w]) ground.append(s("text", { class: "coordinate", x, y: MARGIN + 50 + 100 * y }, rank));
+      for (const x of [MARGIN / 2, MARGIN * 1.5 + 100 * w]) ground.append(s("text", { class: "coordinate", x: x + this.slant(y), y: MARGIN + 50 + 100 * y }, rank));
     });
     this.rows()[0].forEach((name, x) => {
-      for (const y of [MARGIN / 2, MARGIN * 1.5 + 100 * h]) ground.append(s("text", { class: "coordinate", x: MARGIN + 50 + 100 * x, y }, name[0]));
+      for (const k of [0, 1]) ground.append(s("text", { class: "coordinate", x: MARGIN + 50 + 100 * x + this.slant(k ? h - 0.5 : -0.5), y: k ? MARGIN * 1.5 + 100 * h : MARGIN / 2 }, name[0]));
     });
   }
 

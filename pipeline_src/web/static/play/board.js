@@ -6,6 +6,12 @@ import { StoneBoard } from "../board/stones.js";
 import { h, toast } from "../dom.js";
 
 export const SIDES = { amazons: ["White", "Black"], gomoku: ["Black", "White"], go: ["Black", "White"] };
+/** Names of a game's sides, the first to move first; of a game in one file, Black moves first. */
+export const sidesOf = (game) => SIDES[game] ?? SIDES.gomoku;
+/** What people call a game: of one in one file, the words of its name. */
+export const titleOf = (game) => game.split("/").at(-1).replace(/\.py$/, "").split("_").map((word) => word && word[0].toUpperCase() + word.slice(1)).join(" ");
+/** A position in which nobody may move now. */
+export const still = (position) => ({ ...position, cells: [], turns: {}, plain: position.plain && { ...position.plain, picks: {} } });
 const LABELS = { amazons: "Board of the Amazons", gomoku: "Board of Gomoku", go: "Board of Go" };
 const STARTS = {
   "10 standard": "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w", "10 cross": "3Q2Q3/10/10/q8q/10/10/q8q/10/10/3Q2Q3 w",
@@ -41,11 +47,11 @@ export const numbersButton = (redraw) => switchButton(NUMBERS, "Numbers", redraw
 /** A button for the points where either side makes five, a four that nothing stops or an open three; boards with `threats` show them. */
 export const threatsButton = (redraw) => switchButton(THREATS, "Threats", redraw);
 
-/** A board with the same verbs for each game: show(position), line(moves), onmove. */
+/** A board with the same verbs for each game: show(position), line(moves), onmove. `look` is that of a game in one file. */
 export class GameBoard {
-  constructor(root, { game, height, width, onmove, onpart, turned, threats = false }) {
+  constructor(root, { game, height, width, onmove, onpart, turned, look, threats = false }) {
     Object.assign(this, { game, height, width, threats });
-    const common = { height, width, turned, label: LABELS[game], onmove: (move) => this.moved(move, onmove), ...(game === "go" && { files: GO_FILES }) };
+    const common = { height, width, turned, look, label: LABELS[game] ?? `Board of ${titleOf(game)}`, onmove: (move) => this.moved(move, onmove), ...(game === "go" && { files: GO_FILES }) };
     const onrefused = (name, why) => toast(`${name} is forbidden to Black: ${why}.`, "bad");
     this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, { ...common, onrefused, onaim: (name) => onpart?.(`${name}: touch it again to play there`) });
   }
@@ -53,7 +59,7 @@ export class GameBoard {
   /** What a person has chosen is drawn at once; the server hears of it afterwards. */
   moved(move, onmove) {
     if (this.game !== "amazons") this.board.play(move, this.letter);
-    onmove?.(move);
+    onmove?.(this.picks?.[move] ?? move);
   }
 
   /** A position as the server sends it, or {fen} alone. */
@@ -61,7 +67,9 @@ export class GameBoard {
     const played = position.moves?.at(-1), last = !played || played === "pass" ? null : played;
     this.toPlay = position.to_play || 0;
     this.letter = "xo"[this.toPlay];
+    this.picks = position.plain?.picks;
     if (this.game === "amazons") this.board.set({ fen: position.fen, turns: position.turns, last });
+    else if (this.picks) this.board.set({ stones: position.plain.stones, legal: Object.keys(this.picks), last: position.plain.last || null });
     else {
       const numbers = this.game === "gomoku" && isOn(NUMBERS) ? Object.fromEntries((position.moves || []).map((name, k) => [name, k + 1])) : {};
       this.board.set({ fen: position.fen, legal: position.cells, last, forbidden: position.forbidden, line: position.line, numbers, threats: this.threats && isOn(THREATS) ? position.threats : [] });
@@ -74,6 +82,7 @@ export class GameBoard {
     this.board.clearLine();
     if (!moves.length) return;
     if (this.game === "amazons") this.board.line(moves);
+    else if (this.picks) this.board.picked(Object.keys(this.picks).find((cells) => this.picks[cells] === moves[0]));
     else this.board.line(moves.slice(0, most), this.toPlay === 0 ? "black" : "white");
   }
 

@@ -4,7 +4,7 @@
 import { copies, saveAs } from "../analyse/copy.js";
 import { here, post, socket } from "../api.js";
 import { backInSight, clockText, h, notice, percent, put, reveal, short, spaced, toast } from "../dom.js";
-import { GameBoard, SIDES, numbersButton } from "./board.js";
+import { GameBoard, numbersButton, sidesOf, still } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink, stored } from "./setup.js";
 import { SquaresOfSides, counted } from "./squares.js";
@@ -42,7 +42,7 @@ export function showGame(root, id) {
     if (name !== "lost") return; // once it is open, the server sends the game
     lost = true;
     put(problem, notice("The connection to the server is lost; trying again. The game is kept.", "bad"));
-    board?.show({ ...game.board, cells: [], turns: {} });
+    board?.show(still(game.board));
   }
 
   function refused(text, code) {
@@ -51,7 +51,7 @@ export function showGame(root, id) {
     const own = typeof kept?.link === "string" && h("a", { class: "button main", href: kept.link.replace(location.origin, "") }, "Go on from where it stood");
     put(problem, notice(`${text[0].toUpperCase()}${text.slice(1)}.`, "bad", h("div", { class: "row" }, code === 4404 ? own : h("button", { type: "button", onclick: () => location.reload() }, "Reload"), h("a", { class: "button", href: "#/play" }, "New game"))));
     if (code === 4404 && localStorage.getItem(LAST) === id) localStorage.removeItem(LAST);
-    if (game) board?.show({ ...game.board, cells: [], turns: {} });
+    if (game) board?.show(still(game.board));
   }
 
   function message(value) {
@@ -72,7 +72,7 @@ export function showGame(root, id) {
       localStorage.setItem(LAST, id);
       turned = game.board.game === "amazons" && game.seats[0] !== "person" && game.seats[1] === "person";
       makeBoard();
-      steps.append(game.board.game === "amazons" ? squares.button : numbers, h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"));
+      steps.append(...(game.board.plain ? [] : [game.board.game === "amazons" ? squares.button : numbers]), h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"));
     }
     if (!before || before.board.moves.length !== game.board.moves.length) teacher.drop();
     if (teacher.holds) { draw(); return; }
@@ -88,7 +88,7 @@ export function showGame(root, id) {
 
   function makeBoard() {
     board?.remove();
-    board = new GameBoard(place, { game: game.board.game, height: game.board.height, width: game.board.width, turned,
+    board = new GameBoard(place, { game: game.board.game, height: game.board.height, width: game.board.width, turned, look: game.board.plain?.look,
       onmove: (move) => { put(hintLine); if (teaches() && !lost && !game.opening) teacher.ask({ ...game.place, moves: game.board.moves }, game.board.to_play, move); else send(move); },
       onpart: (text) => put(hintLine, text) });
   }
@@ -99,7 +99,7 @@ export function showGame(root, id) {
   }
 
   function say(before) {
-    const [first, second] = SIDES[game.board.game], moves = game.board.moves;
+    const [first, second] = sidesOf(game.board.game), moves = game.board.moves;
     if (before && moves.length > before.board.moves.length) live.textContent = `${moves.length % 2 ? first : second} played ${moves.at(-1)}. ${result() || ""}`;
     else if (result()) live.textContent = result();
   }
@@ -107,8 +107,8 @@ export function showGame(root, id) {
   function result() {
     if (!game.ended) return "";
     if (game.board.winner === "draw") return "The game is drawn.";
-    const won = game.board.winner === "first" ? 0 : 1, name = SIDES[game.board.game][won];
-    const why = { board: "", agreed: " All is settled, and the result was agreed on.", resigned: ` ${SIDES[game.board.game][1 - won]} resigned.`, time: ` ${SIDES[game.board.game][1 - won]} ran out of time.` }[game.ended];
+    const won = game.board.winner === "first" ? 0 : 1, name = sidesOf(game.board.game)[won];
+    const why = { board: "", agreed: " All is settled, and the result was agreed on.", resigned: ` ${sidesOf(game.board.game)[1 - won]} resigned.`, time: ` ${sidesOf(game.board.game)[1 - won]} ran out of time.` }[game.ended];
     return `${name} has won.${why}`;
   }
 
@@ -116,13 +116,13 @@ export function showGame(root, id) {
     const people = game.seats.filter((one) => one === "person").length, over = Boolean(game.ended);
     game.seats.forEach((seat, side) => {
       const toMove = !over && (game.opening ? game.opening.seat : game.board.to_play) === side;
-      put(bars[side], h("span", { class: `dot ${SIDES[game.board.game][side].toLowerCase()}` }),
-        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${game.opening ? "" : people === 1 && seat === "person" ? "You" : game.levels[side] || playerTitle(seat)}`)),
+      put(bars[side], h("span", { class: `dot ${sidesOf(game.board.game)[side].toLowerCase()}` }),
+        h("span", { class: "grow" }, h("strong", {}, sidesOf(game.board.game)[side]), h("span", { class: "note" }, ` ${game.opening ? "" : people === 1 && seat === "person" ? "You" : game.levels[side] || playerTitle(seat)}`)),
         game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
       bars[side].classList.toggle("to-move", toMove);
       bars[side].style.order = Boolean(turned) === (side === 0) ? -2 : -1; // as they sit at the board
     });
-    put(status, looking !== null ? [`Looking at move ${looking} of ${game.board.moves.length}. `, h("button", { type: "button", onclick: () => look(game.board.moves.length) }, "Back to the game")] : result() || (game.paused ? "Paused." : game.opening ? openingWords() : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
+    put(status, looking !== null ? [`Looking at move ${looking} of ${game.board.moves.length}. `, h("button", { type: "button", onclick: () => look(game.board.moves.length) }, "Back to the game")] : result() || (game.paused ? "Paused." : game.opening ? openingWords() : game.persons_turn ? (people === 2 ? `${sidesOf(game.board.game)[game.board.to_play]} to move.` : "Your turn.") : `${sidesOf(game.board.game)[game.board.to_play]} to move.`));
     if (game.counted && looking === null && !squares.on) status.append(` All is settled: ${counted(game.counted)}.`);
     const mine = people === 1 && over && looking === null && game.board.winner !== "draw" && game.seats[game.board.winner === "first" ? 0 : 1] === "person";
     status.classList.toggle("over", over);
@@ -133,13 +133,14 @@ export function showGame(root, id) {
     put(buttons,
       button("Undo", "undo", { disabled: !game.can_undo }),
       game.opening ? openingButtons() : null,
+      game.board.plain?.picks.pass ? h("button", { type: "button", class: "main", onclick: () => send(game.board.plain.picks.pass) }, "Pass") : null,
       people ? button("Hint", "hint", { disabled: !game.persons_turn || game.opening }) : null,
       people ? resigning ? [button("Yes, resign", "resign", { class: "danger" }), h("button", { type: "button", onclick: () => { resigning = false; draw(); } }, "Play on")]
         : h("button", { type: "button", class: "danger", disabled: !game.persons_turn || game.opening || !game.board.moves.length, onclick: () => { resigning = true; draw(); } }, "Resign") : null,
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
-      over ? h("a", { class: `button double${beaten ? " main" : ""}`, href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
+      over ? game.board.plain ? null : h("a", { class: `button double${beaten ? " main" : ""}`, href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
       over ? h("a", { class: `button${beaten ? "" : " main"}`, href: "#/play" }, "New game") : null);
     if (people && !switches.firstChild) put(switches, teachSwitch());
     drawMoves();
@@ -196,7 +197,7 @@ export function showGame(root, id) {
     const sgf = async (more) => (await post("analyse/export", { tree: { place: { ...game.place, moves }, ...more }, format: "sgf" })).text;
     const save = async () => { try { saveAs(`${game.board.game}.sgf`, await sgf({ first_name: names[0], second_name: names[1], winner: game.board.winner, resigned: game.ended === "resigned", date: new Date().toISOString().slice(0, 10) })); } catch (error) { toast(error.message, "bad"); } };
     put(tools,
-      copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats), sgf })),
+      copies(() => ({ moves, fen: shown?.fen ?? game.board.fen, link: shareLink(game.place, moves, game.seats), sgf: !game.board.plain && sgf })),
       game.formats.map((suffix) => here ? h("button", { type: "button", onclick: save }, `Save .${suffix}`) : h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
   }
 
@@ -207,7 +208,7 @@ export function showGame(root, id) {
     backInSight(place);
     try {
       const position = await post("play/board", { ...game.place, moves: moves.slice(0, ply) });
-      if (looking === ply) { shown = position; board.show({ ...position, cells: [], turns: {} }); squares.update(); }
+      if (looking === ply) { shown = position; board.show(still(position)); squares.update(); }
     } catch (error) { toast(error.message, "bad"); }
     draw();
   }
@@ -245,10 +246,10 @@ export function showGame(root, id) {
   }
 
   function drawMeter(rate) {
-    const light = SIDES[game.board.game][0] === "White" ? rate : 1 - rate;
+    const light = sidesOf(game.board.game)[0] === "White" ? rate : 1 - rate;
     meter.classList.toggle("known", rate !== null);
     if (rate !== null) meter.firstChild.style.height = `${100 * light}%`;
-    meter.classList.toggle("turned", Boolean(turned) !== (SIDES[game.board.game][0] === "Black"));
+    meter.classList.toggle("turned", Boolean(turned) !== (sidesOf(game.board.game)[0] === "Black"));
   }
 
   function tick() {

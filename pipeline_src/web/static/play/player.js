@@ -87,7 +87,7 @@ export class PlayerPicker {
     const control = (option) => {
       const value = this.options[option.name] ?? "";
       const set = (given) => { if (given === "") delete this.options[option.name]; else this.options[option.name] = given; this.changed(); };
-      if (option.name === ":MODEL") return select([["", "comes with Zugwerk"], ...about.models.map((one) => [one, one.split("/").slice(-3).join("/")])], value, (given) => { set(given); this.check(); });
+      if (option.name === ":MODEL") return select([...(about.game in USUAL ? [["", "comes with Zugwerk"]] : []), ...about.models.map((one) => [one, one.split("/").slice(-3).join("/")])], value, (given) => { set(given); this.check(); });
       if (option.type.startsWith("0 or 1")) return select([["", `default (${option.default || "0"})`], ["1", "yes"], ["0", "no"]], value, set);
       const numeric = option.type.includes("number");
       const box = h("input", { type: numeric ? "number" : "text", step: numeric ? (option.type.startsWith("whole") ? "1" : "any") : null, value, placeholder: option.default, oninput: () => set(box.value.trim()) });
@@ -109,6 +109,7 @@ export class PlayerPicker {
     const chosen = this.about.players.find((one) => one.title === title), takes = chosen.options.some((one) => one.name === "movetime");
     this.name = chosen.name;
     this.options = chosen.with_options.length ? { ...parsePlayer(chosen.example).options, ":MODEL": undefined } : takes ? { movetime: this.options.movetime || "1000" } : {};
+    if (this.name === "net") this.options[":MODEL"] = this.about.models[0];
   }
 
   /** Ask the server on which board the player plays; players with nets have one alone. */

@@ -3,8 +3,8 @@
 import { get, post } from "../api.js";
 import { choice, field, h, notice, put, select, toast } from "../dom.js";
 import { before } from "../analyse/copy.js";
-import { GameBoard, SIDES, startFen } from "./board.js";
-import { PlayerPicker } from "./player.js";
+import { GameBoard, SIDES, startFen, still, titleOf } from "./board.js";
+import { PlayerPicker, parsePlayer, writePlayer } from "./player.js";
 import { teachSwitch } from "./teach.js";
 
 const PLACE = ["game", "size", "variant", "fen", "moves"];
@@ -27,7 +27,7 @@ export function showSetup(root, params) {
   else if (shared) setup.mode = params.own ? "player" : "people";
   if (params.own) setup.side = (Number(params.fen?.split(" ")[1] === (setup.game === "amazons" ? "b" : "w")) + moves.length) % 2; // who is to move there
   const wrong = h("p", { class: "bad-text", role: "alert" });
-  let board = null, all = null, closed = false, seats = null;
+  let board = null, all = null, closed = false, seats = null, previews = 0;
 
   const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
   root.append(h("div", { class: "beside play-layout" }, place, h("div", { class: "stack" }, again(), form)));
@@ -54,27 +54,30 @@ export function showSetup(root, params) {
   }
 
   function preview() {
+    const turn = ++previews;
     board?.remove();
-    if (!params.fen) {
+    board = null;
+    if (!params.fen && setup.game in SIDES) {
       board = new GameBoard(place, { game: setup.game, height: setup.size, width: setup.size });
       board.show({ fen: startFen(setup.game, setup.size, setup.variant) });
     }
-    if (!moves.length && !params.fen) return;
+    if (!moves.length && !params.fen && setup.game in SIDES) return;
     post("play/board", { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves }).then((position) => {
-      if (closed) return;
+      if (closed || turn !== previews) return;
       board?.remove();
-      board = new GameBoard(place, { game: position.game, height: position.height, width: position.width });
-      board.show({ ...position, cells: [], turns: {} });
-    }).catch((error) => { if (!closed) refuse(`This position cannot be shown: ${error.message}`); });
+      board = new GameBoard(place, { game: position.game, height: position.height, width: position.width, look: position.plain?.look });
+      board.show(still(position));
+    }).catch((error) => { if (!closed && turn === previews) refuse(`This position cannot be shown: ${error.message}`); });
   }
 
   function fillForm() {
-    const about = all.games.find((one) => one.game === setup.game) || all.games[0];
+    const about = all.games.find((one) => one.game === setup.game) || all.games[0], own = !(about.game in SIDES);
+    setup.game = about.game;
     if (!about.variants.some((one) => setup.variant === one.name || (setup.game === "gomoku" && setup.variant.startsWith(`${one.name}-`)))) setup.variant = about.variants[0].name;
     const [base, length = ""] = setup.variant.split("-"), rule = about.variants.find((one) => one.name === base);
     if (!rule.sizes.includes(setup.size)) setup.size = about.size;
     const redo = (change) => { Object.assign(setup, change); preview(); fillForm(); };
-    const sizes = select(rule.sizes.map((one) => [String(one), `${one} × ${one}`]), String(setup.size), (value) => redo({ size: Number(value) }));
+    const sizes = select(rule.sizes.map((one) => [String(one), own ? String(one) : `${one} × ${one}`]), String(setup.size), (value) => redo({ size: Number(value) }));
     const variants = select(about.variants.map((one) => [one.name, one.name]), base, (value) => redo({ variant: value }));
     const line = h("input", { type: "number", min: "3", max: "9", value: length || "5", onchange: () => redo({ variant: line.value === "5" ? base : `${base}-${line.value}` }) });
     const minutes = h("input", { type: "number", min: "0.1", max: "600", step: "any", value: setup.minutes, placeholder: "no limit", oninput: () => { setup.minutes = minutes.value; } });
@@ -82,24 +85,33 @@ export function showSetup(root, params) {
     const modes = [["player", "You and a player"], ["people", "Two people"], ["players", "Two players"]];
     seats = { player: picker("player", "Opponent"), first: picker("first", about.first), second: picker("second", about.second) };
     put(form, h("h1", {}, shared ? "Play on from here" : "New game"),
-      shared ? h("p", { class: "note" }, moves.length ? `${params.own ? "A" : "A shared"} position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : params.own ? "A position of your own." : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
-        choice("Game", [["amazons", "Amazons"], ["gomoku", "Gomoku"]], setup.game, (game) => redo({ game, size: game === "amazons" ? 10 : 15, variant: "" })),
-        h("div", { class: "fields" }, field("Board", sizes), field(setup.game === "amazons" ? "Start" : "Rule", variants),
+      shared ? h("p", { class: "note" }, moves.length ? `${params.own ? "A" : "A shared"} position of ${setup.game === "amazons" ? "the Amazons" : titleOf(setup.game)}, after ${moves.length} moves.` : params.own ? "A position of your own." : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
+        games(about),
+        own && rule.sizes.length === 1 && about.variants.length === 1 ? null : h("div", { class: "fields" }, field("Board", sizes), own && about.variants.length === 1 ? null : field(setup.game === "amazons" ? "Start" : "Rule", variants),
           setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null,
           hasOpening(setup) ? field("Opening", select(OPENINGS, setup.opening ||= "", (value) => { setup.opening = value; fillForm(); }), OPENING_NOTES[setup.opening]) : null)],
-      h("a", { class: "button", href: `#/analyse?${new URLSearchParams({ edit: 1, game: setup.game, ...(params.fen ? { fen: params.fen } : { size: setup.size, variant: setup.variant }) })}` }, "Set up a position"),
+      own ? null : h("a", { class: "button", href: `#/analyse?${new URLSearchParams({ edit: 1, game: setup.game, ...(params.fen ? { fen: params.fen } : { size: setup.size, variant: setup.variant }) })}` }, "Set up a position"),
       choice("Who plays", modes, setup.mode, (mode) => { setup.mode = mode; fillForm(); }),
       setup.mode === "player" ? [seats.player.element, choice("You play", [["0", `${about.first} (first)`], ["1", `${about.second} (second)`]], String(setup.side), (side) => { setup.side = Number(side); }), teachSwitch()] : null,
       setup.mode === "players" ? [seats.first.element, seats.second.element] : null,
       h("details", { open: Boolean(setup.minutes) }, h("summary", {}, "Clock"), h("div", { class: "fields" }, field("Minutes a side", minutes), field("Seconds added a move", increment))),
       wrong, h("button", { class: "main", type: "submit" }, "Play"));
 
+    function games({ game, rules }) {
+      const chosen = (one) => { const found = all.games.find((other) => other.game === one); redo({ game: one, size: found.size, variant: "", ...found.boards[found.models[0]] }); };
+      const others = all.games.map((one) => one.game).filter((one) => !(one in SIDES)), named = [["amazons", "Amazons"], ["gomoku", "Gomoku"]];
+      return [choice("Game", others.length ? [...named, [own ? game : others[0], "Others"]] : named, game, chosen),
+        own ? field("Which", select(others.map((one) => [one, titleOf(one)]), game, chosen), rules) : null];
+    }
+
     function picker(name, label) {
-      const own = `${name} ${setup.game}`;
+      const kept = `${name} ${setup.game}`, models = about.models.filter((one) => !own || (about.boards[one].size === setup.size && about.boards[one].variant === setup.variant));
+      const asked = parsePlayer(setup[kept] ?? "").options[":MODEL"], text = own && asked && !models.includes(asked) ? "" : setup[kept];
+      const offered = own ? { ...about, models, players: about.players.filter((one) => models.length || one.name !== "net"), usual: models.length ? writePlayer("net", { ":MODEL": models[0] }) : "mcts:nodes=1000" } : about;
       const ladder = about.ladders.find((one) => one.sizes.includes(setup.size) && one.variant === setup.variant);
       const board = ladder && ladder.size !== setup.size ? `${ladder.size} × ${ladder.size}` : "";
-      const note = ladder ? "" : `There are no levels on this board. Strength is measured on ${about.ladders.map((one) => `${one.size} × ${one.size} ${one.variant}`).join(", ")}.`;
-      return new PlayerPicker({ label, about, levels: ladder && !params.fen ? ladder.levels : [], board, note, text: setup[own], ontext: (text) => { setup[own] = text; },
+      const note = ladder ? "" : own ? (models.length ? "" : `There is no net for this board yet; zugwerk learn ${about.game} --size ${setup.size} makes one.`) : `There are no levels on this board. Strength is measured on ${about.ladders.map((one) => `${one.size} × ${one.size} ${one.variant}`).join(", ")}.`;
+      return new PlayerPicker({ label, about: offered, levels: ladder && !params.fen ? ladder.levels : [], board, note, text, ontext: (text) => { setup[kept] = text; },
         onboard: (only) => { if (only && !shared && (only.height !== setup.size || only.variant !== setup.variant)) { redo({ size: only.height, variant: only.variant }); toast(`This player plays on ${only.height} × ${only.width}, ${only.variant}.`); } } });
     }
   }
@@ -166,7 +178,7 @@ export function stored(key) {
 function usable(kept) {
   if (!kept) return null;
   const texts = Object.entries(kept).filter(([key]) => /^(variant|mode|opening|player|first|second)/.test(key));
-  if ((kept.game ?? "gomoku") in SIDES && Number.isInteger(kept.size ?? 10) && texts.every(([, one]) => typeof one === "string")) return kept;
+  if (typeof (kept.game ?? "gomoku") === "string" && Number.isInteger(kept.size ?? 10) && texts.every(([, one]) => typeof one === "string")) return kept;
   localStorage.removeItem(KEPT);
   return null;
 }
