@@ -29,7 +29,7 @@ export async function choose(root, begin, views) {
     h("button", { type: "button", onclick: () => begin(views.puzzles, "own") }, `Your own worst turns${left ? ` (${left} left)` : ""}`)));
   const files = h("div", { class: "card stack" }, h("h2", {}, "Records of this server"), h("p", { class: "note" }, "Loading …"));
   put(root, h("h1", {}, "Analyse a game"), h("div", { class: "beside wide" }, own, h("div", { class: "stack" }, puzzles, drop, files)));
-  await Promise.all([get("analyse/files").then(list), get("play/choices").then((found) => board(found.games))]);
+  await Promise.all([get("analyse/files").then(list), get("play/choices").then((found) => board(found.games.filter((one) => one.game in SIDES)))]);
 
   function list(found) {
     const folders = new Map();
