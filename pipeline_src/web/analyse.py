@@ -17,10 +17,11 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import GAMES
 from pipeline_src.records.files import SUFFIXES, Found
 from pipeline_src.records.record import GameRecord, record_of
 from pipeline_src.web import messages
-from pipeline_src.web.choices import analysts, budget, check_player
+from pipeline_src.web.choices import analysts, budget, check_player, plain_analysts
 from pipeline_src.web.engine import Call, Engines, Place, Task, Thought
 from pipeline_src.web.records import archive, game_of, read_games
 from pipeline_src.web.settings import Settings, files_below
@@ -121,22 +122,23 @@ def game(request: Request, source: Source, number: int) -> messages.Replay:
         raise ZugwerkError(f"{path.name}: no game {number} there")
     tree, left_out = tree_of(record, data)
     about = {"source": source, "name": path.name, "head": _head(record, MOST_WORDS), "left_out": left_out}
-    return _replay(tree).model_copy(update=about)
+    return _replay(tree, request.app.state.settings).model_copy(update=about)
 
 
 @router.post("/tree")
-def tree(wanted: messages.Tree) -> messages.Replay:
+def tree(wanted: messages.Tree, request: Request) -> messages.Replay:
     """Return a tree of variations with its positions."""
-    return _replay(wanted)
+    return _replay(wanted, request.app.state.settings)
 
 
-def _replay(tree: messages.Tree) -> messages.Replay:
-    from pipeline_src.games.game import get_game
+def _replay(tree: messages.Tree, settings: Settings) -> messages.Replay:
+    from pipeline_src.web.game import look_of, rules_of
     from pipeline_src.web.trees import drawn, formats, main_line
 
     start, nodes = drawn(tree)
     game, (height, width) = tree.place.game, start.board.shape
-    fen, about = get_game(game).to_fen(start), {name: getattr(tree, name) for name in NAMED}
+    rules, plain = rules_of(game), game not in GAMES
+    fen, about = rules.to_fen(start), {name: getattr(tree, name) for name in NAMED}
     return messages.Replay(
         head=messages.GameHead(number=0, game=game, plies=len(main_line(nodes)), **about),
         place=tree.place.model_copy(update={"fen": fen, "moves": (), "size": width}),
@@ -144,7 +146,9 @@ def _replay(tree: messages.Tree) -> messages.Replay:
         width=width,
         comment=tree.comment,
         nodes=nodes,
-        analysts=analysts(game, fen),
+        to_play=rules.to_play(start) if plain else None,
+        look=look_of(rules, start) if plain else None,
+        analysts=plain_analysts(rules, start, settings) if plain else analysts(game, fen),
         formats=formats(game, start),
     )
 

@@ -5,6 +5,7 @@ import json
 import re
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -32,7 +33,7 @@ USUAL = {"amazons": 10, "gomoku": 15}
 ANALYSTS = {"amazons": ("alphabeta", "puct", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
 """Players that can analyse, by game; the first is the default."""
 NODES, SIMULATIONS = 50_000, 400  # Usual budgets of an analysis per position
-TREES = ("mcts", "nets", "puct", "uct", "zero")  # Players whose budgets are simulations
+TREES = ("mcts", "net", "nets", "puct", "uct", "zero")  # Players whose budgets are simulations
 LONG_LINE = re.compile(r"\b[a-z]+-([6-9]|\d\d)$")
 """Ending of a variant, or of a position, of Gomoku with lines that the engine does not know."""
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}  # File names of nets, by game
@@ -47,6 +48,13 @@ def analysts(game: str, rule: str) -> tuple[str, ...]:
     """Return the players that can analyse a game, the usual one first. The rule is a variant, or a FEN with it."""
     found = ANALYSTS.get(game, ())
     return tuple(player for player in found if player != "engine") if LONG_LINE.search(rule) else found
+
+
+def plain_analysts(rules: Game, start: Any, settings: Settings) -> tuple[str, ...]:
+    """Return the players that can analyse a game in one file from a start: nets for its board, and MCTS."""
+    boards = ((net, rules.initial_state(one.size, one.variant)) for net, one in nets_of(rules, settings).items())
+    nets = [net for net, state in boards if state.board.shape == start.board.shape]
+    return (*(str(PlayerText("net", net, {})) for net in nets), "mcts")
 
 
 def hinting(game: str, rule: str) -> str:

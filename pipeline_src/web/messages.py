@@ -469,6 +469,8 @@ class DrawnNode(TreeNode):
     """A position of a tree of variations, to be shown."""
 
     fen: str
+    to_play: Literal[0, 1] | None = None
+    """Side to move, of a game in one file, whose texts of positions no page reads."""
 
 
 class Replay(Message):
@@ -489,6 +491,10 @@ class Replay(Message):
     """All positions but the start, each after the one that it is played in; the main line first."""
     left_out: tuple[str, ...] = ()
     """Error messages for illegal moves of the file, which are left out with all that follows them."""
+    to_play: Literal[0, 1] | None = None
+    """Side to move at the start, as in ``nodes``."""
+    look: str | None = None
+    """Look of the board, of a game in one file."""
     analysts: tuple[str, ...]
     """Texts of the players that can analyse the game; empty for games without players in this package."""
     formats: tuple[str, ...]

@@ -15,8 +15,8 @@ from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import parse_square
+from pipeline_src.games.game import GAMES, get_game
 from pipeline_src.games.game import Game as Rules
-from pipeline_src.games.game import get_game
 from pipeline_src.games.gomoku import format_variant
 from pipeline_src.games.rules import to_play
 from pipeline_src.players.player import RATES
@@ -57,7 +57,8 @@ def drawn(tree: Tree) -> tuple[Any, tuple[DrawnNode, ...]]:
         states.append(state)
         depths.append(depth)
         move = rules.format_move(action, *state.board.shape)
-        found.append(DrawnNode(**{**dict(node), "move": move}, fen=rules.to_fen(state)))
+        side = None if tree.place.game in GAMES else rules.to_play(state)
+        found.append(DrawnNode(**{**dict(node), "move": move}, fen=rules.to_fen(state), to_play=side))
     return start, tuple(found)
 
 
@@ -71,7 +72,8 @@ def tree_of(record: GameRecord, data: bytes = b"") -> tuple[Tree, tuple[str, ...
     Raises:
         ZugwerkError: the game has no such start.
     """
-    rules, start = get_game(record.game), start_of(record)
+    rules = rules_of(record.game)
+    start = start_of(record, rules)
     grown = _Growing(rules, record.game, start)
     at = 0
     for action in record.actions:
@@ -191,6 +193,8 @@ class _Growing:
 
 def formats(game: str, start: Any) -> tuple[str, ...]:
     """Return the formats that trees from a start position can be written in, as suffixes of files."""
+    if game not in GAMES:
+        return ()
     if game == "gomoku" and not start.board.any() and to_play(start) == 0:
         return ("sgf", "psq")
     return ("sgf", "txt") if game == "amazons" and _start_name(start) and start.board.shape[0] == 10 else ("sgf",)

@@ -278,6 +278,25 @@ def test_a_net_of_a_game_in_one_file_plays(own_games):
     assert "no such file below" in post(client, "play/player", asked, 400)["error"]
 
 
+def test_a_game_in_one_file_is_analysed_by_its_net(own_games):
+    client, path, net = own_games
+    place = {"game": path, "size": 6, "variant": "standard", "moves": ["d2", "c2"]}
+    replay = post(client, "analyse/tree", {"place": place})
+    assert (replay["look"], replay["to_play"], replay["formats"]) == ("points", 0, [])
+    assert replay["analysts"] == [f"net:{net}", "mcts"]
+    assert [one["to_play"] for one in replay["nodes"]] == [1, 0]
+    larger = post(client, "analyse/tree", {"place": {"game": path, "size": 8, "variant": "standard"}})
+    assert larger["analysts"] == ["mcts"]
+    line = post(client, "analyse/line", {"place": place, "player": f"net:{net}", "nodes": 30})["positions"]
+    assert [(one["ply"], one["nodes"] >= 30, 0 < one["win_rate"] < 1) for one in line] == [
+        (k, True, True) for k in range(3)
+    ]
+    game = client.get(f"/api/play/games/{begin(client, place)}/record.parquet").content
+    source = client.post("/api/analyse/upload?name=game.parquet", content=game).json()["source"]
+    again = ask(client, "analyse/game", source=source, number=1)
+    assert [one["move"] for one in again["nodes"]] == ["d2", "c2"]
+
+
 def test_files_that_the_server_was_not_given_are_refused(client, tmp_path):
     path = tmp_path / "other.py"
     path.write_text("raise SystemExit")

@@ -121,6 +121,27 @@ def test_a_game_in_one_file_is_chosen_and_begun(open_page):
     page.fine(PHONE)
 
 
+def test_a_game_in_one_file_is_analysed(begin_game):
+    page = begin_game(game="connect_four", size=7, variant="standard")
+    for cell in ("d1", "a1", "e1", "a2", "f1", "a3", "g1"):
+        page.see(f"{'White' if cell[0] == 'a' else 'Black'} to move.")
+        page.touch(cell)
+    page.see("Black has won.")
+    page.get_by_role("link", name="Analyse this game").click()
+    page.see("7 moves, Black won", "8 of 8 positions")
+    page.get_by_role("button", name="Previous move").click()
+    page.see("Move 6 of 7")
+    page.touch("b1")
+    page.see("Move 7 of 7, a variation")
+    page.get_by_role("tab", name="Tools").click()
+    assert page.get_by_role("button", name=re.compile("SGF|sgf|Edit")).count() == 0
+    page.fine(PHONE)
+    page.get_by_role("button", name="Play from here").click()
+    page.see("A position of Connect Four, after 7 moves.")
+    page.push("Play")
+    page.see("Your turn.")
+
+
 def test_a_piece_is_moved_by_touch_drag_and_keyboard(begin_game):
     page = begin_game(game="breakthrough", size=6, variant="standard")
     page.touch("b2")
@@ -363,7 +384,10 @@ def test_page_fits_a_phone_and_is_accessible(open_page):
         ("game=gomoku&variant=chess", "There is no variant chess of gomoku. Variants: freestyle, exact, renju, caro."),
         ("game=gomoku&size=5&variant=exact-6", "There is no variant exact-6 of gomoku on a board of size 5."),
         ("game=gomoku&variant=renju-4", "There is no variant renju-4 of gomoku"),
-        ("game=constructor", "There is no game constructor to play here. Games: amazons, gomoku."),
+        (
+            "game=constructor",
+            "There is no game constructor to play here. Games: amazons, gomoku, breakthrough, connect6,",
+        ),
         ("game=go&size=9", "There is no game go to play here."),
     ],
 )

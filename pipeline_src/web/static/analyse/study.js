@@ -2,7 +2,7 @@
 
 import { get, post } from "../api.js";
 import { backInSight, count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
-import { GameBoard, SIDES, numbersButton, threatsButton } from "../play/board.js";
+import { GameBoard, numbersButton, sidesOf, threatsButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
 import { Candidates } from "./candidates.js";
@@ -26,11 +26,11 @@ const WORST = 5, CURVE_MS = 700;
  * @param seek whether to go to the first bad move, once it is known
  */
 export async function study(root, begin, views, replay, { at = 0, address, given = {}, seek = false }) {
-  const key = keyOf(replay), { head, place } = replay, sides = SIDES[head.game], ofFile = mainMoves(new GameTree(replay));
+  const key = keyOf(replay), { head, place } = replay, sides = sidesOf(head.game), ofFile = mainMoves(new GameTree(replay));
   let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
-  const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
+  const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, look: replay.look ?? undefined, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
   const judged = replay.analysts.length > 0, gone = [];
   for (const key of judged ? ["player", "other"] : []) {
     if (!given[key] || replay.analysts.includes(given[key])) continue;
@@ -71,8 +71,8 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     judged && ["Mistakes", worst],
     played && ["Elsewhere", played.element],
     ["Notes", [field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile)]],
-    ["Tools", [h("div", { class: "row" }, playable && h("button", { type: "button", class: "main", onclick: () => { location.hash = `${pathOf(position())}&own=1`; } }, "Play from here"), playable && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position")),
-      h("div", { class: "row" }, copies(() => ({ moves: node ? tree.moves(node) : [], fen: node?.fen, sgf: async () => (await written("sgf")).text }))),
+    ["Tools", [h("div", { class: "row" }, playable && h("button", { type: "button", class: "main", onclick: () => { location.hash = `${pathOf(position())}&own=1`; } }, "Play from here"), playable && !replay.look && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position")),
+      h("div", { class: "row" }, copies(() => ({ moves: node ? tree.moves(node) : [], fen: node?.fen, sgf: replay.formats.includes("sgf") && (async () => (await written("sgf")).text) }))),
       h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`))), judged && judges.compare()]],
   ].filter(Boolean).map(([title, content]) => [title, h("div", { class: "stack" }, content)]);
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "study" },
@@ -148,7 +148,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     if (known) { go(known); return; }
     try {
       const position = await post("play/board", { ...place, moves: [...tree.moves(from), move] });
-      const one = tree.child(from, move) || tree.add(from, { move, fen: position.fen });
+      const one = tree.child(from, move) || tree.add(from, { move, fen: position.fen, to_play: position.plain && position.to_play });
       one.board = position;
       changed();
       if (node === from) go(one);
@@ -187,7 +187,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   function draw() {
     const position = node.board || { fen: node.fen, cells: null, turns: {} }, { winner } = position;
     board.show({ ...position, moves: tree.moves(node), to_play: sideToMove(node) });
-    pass.classList.toggle("hidden", !position.cells?.includes("pass"));
+    pass.classList.toggle("hidden", !position.cells?.includes("pass") && !position.plain?.picks.pass);
     put(where, `Move ${node.depth} of ${line.at(-1).depth}`, !tree.isMain(node) && ", a variation", winner && `. ${winner === "draw" ? "Drawn" : `${sides[winner === "first" ? 0 : 1]} has won`}.`);
     if (head.game === "gomoku" && !/[xo]/.test(tree.root.fen.split(" ")[0])) put(opening, openingName(tree.moves(node), replay.width));
     if (node.move) live.textContent = `${node.move}${winner ? ", the game is over" : ""}`;
@@ -256,6 +256,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   /** Side to move: 0 moves first in the game. */
   function sideToMove(one) {
     if (one.board) return one.board.to_play;
+    if (one.to_play !== undefined && one.to_play !== null) return one.to_play;
     const letter = one.fen.split(" ")[1];
     return letter === "wb"[head.game === "amazons" ? 1 : 0] ? 1 : 0;
   }
@@ -278,7 +279,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     put(worst, losses.length ? [h("p", { class: "note" }, `${counts.join("; ")}. The worst, and what was better:`), losses.map((one) => h("div", { class: "row" },
       h("button", { type: "button", onclick: () => go(one) }, `${one.depth}. ${one.move} ${glyph(judges.lost(one))} −${percent(judges.lost(one))}`), h("span", { class: "mono line grow" }, spaced(judges.best(one.parent)?.line ?? [])),
       h("button", { type: "button", "aria-label": `Add what was better than move ${one.depth} as a variation`, onclick: () => add(one.parent) }, "Add"))),
-    practised(losses).length > 0 && h("div", {}, h("button", { type: "button", onclick: () => { keepPuzzles(practised(losses)); begin(views.puzzles, "own"); } }, "Find the better moves"))]
+    !replay.look && practised(losses).length > 0 && h("div", {}, h("button", { type: "button", onclick: () => { keepPuzzles(practised(losses)); begin(views.puzzles, "own"); } }, "Find the better moves"))]
       : h("p", { class: "note" }, judges.asked ? "No move gave much away, as far as that is known." : "Analyse the game to see what moves gave away."));
     tell();
     words();
@@ -341,5 +342,5 @@ function leftOut(messages) {
 export function result(head) {
   if (head.winner === "draw") return "drawn";
   if (!head.winner) return "result unknown";
-  return `${SIDES[head.game]?.[head.winner === "first" ? 0 : 1] ?? head.winner} won${head.resigned ? " by resignation" : ""}`;
+  return `${sidesOf(head.game)[head.winner === "first" ? 0 : 1]} won${head.resigned ? " by resignation" : ""}`;
 }

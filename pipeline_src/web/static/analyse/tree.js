@@ -3,15 +3,15 @@
 
 export class GameTree {
   /** From a Replay. */
-  constructor({ place, comment, nodes }) {
-    this.root = { move: null, name: "", comment, fen: place.fen, parent: null, children: [], depth: 0 };
+  constructor({ place, comment, nodes, to_play }) {
+    this.root = { move: null, name: "", comment, fen: place.fen, to_play, parent: null, children: [], depth: 0 };
     const all = [this.root];
     for (const one of nodes) all.push(this.add(all[one.parent], one));
   }
 
   /** A new position after another one. */
-  add(parent, { move, fen, name = "", comment = "" }) {
-    const node = { move, fen, name, comment, parent, children: [], depth: parent.depth + 1 };
+  add(parent, { move, fen, to_play, name = "", comment = "" }) {
+    const node = { move, fen, to_play, name, comment, parent, children: [], depth: parent.depth + 1 };
     parent.children.push(node);
     return node;
   }

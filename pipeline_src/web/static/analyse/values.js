@@ -1,6 +1,6 @@
 // What a player's value of a position says: a proven end, in how many moves, and whether it is deep enough to judge moves by.
 
-const WIN = 10000, COUNTED = 9500, SURE = 5000, RATES = ["mcts", "nets", "puct", "zero"];
+const WIN = 10000, COUNTED = 9500, SURE = 5000, RATES = ["mcts", "net", "nets", "puct", "zero"];
 const LEAST = { nodes: 2000, depth: 2, simulations: 100 };
 
 /** Budgets of an analysis, in nodes or simulations a position; the first is the server's own. */

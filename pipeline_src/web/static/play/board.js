@@ -77,12 +77,15 @@ export class GameBoard {
     this.board.clearLine();
   }
 
+  /** The cells that choose a move of a game in one file. */
+  cellsOf(move) { return Object.keys(this.picks).find((cells) => this.picks[cells] === move); }
+
   /** What a player expects, drawn over the position. */
   line(moves, most = 7) {
     this.board.clearLine();
     if (!moves.length) return;
     if (this.game === "amazons") this.board.line(moves);
-    else if (this.picks) this.board.picked(Object.keys(this.picks).find((cells) => this.picks[cells] === moves[0]));
+    else if (this.picks) this.board.picked(this.cellsOf(moves[0]));
     else this.board.line(moves.slice(0, most), this.toPlay === 0 ? "black" : "white");
   }
 
@@ -90,11 +93,13 @@ export class GameBoard {
   candidates(list) {
     this.board.clearLine();
     const { grid } = this.board, colours = ["var(--line-1)", "var(--line-2)"];
+    if (this.picks) list = list.map(({ move, text }) => ({ move: this.cellsOf(move) ?? "pass", text }));
     const amazons = this.game === "amazons", ends = new Set();
-    const places = list.map(({ move }) => { const [, to, arrow] = move.split(/[-/]/), at = amazons ? (ends.has(to) ? arrow : to) : move; ends.add(to); return at; });
+    const places = list.map(({ move }) => { const [start, to, arrow] = move.split(/[-/]/), at = to ? (amazons && ends.has(to) ? arrow : to) : start; ends.add(to); return at; });
     [...list].reverse().forEach(({ move, text }, k, all) => {
       const best = k === all.length - 1, colour = colours[best ? 0 : 1];
       if (move === "pass") return;
+      if (this.picks && best) this.board.picked(move);
       if (amazons && best) this.board.turn(move, { colour, opacity: 0.85, width: 16 }); // of the others, where they end
       grid.markers([{ at: places[all.length - 1 - k], text, ground: colour, colour: "#fff", size: amazons ? 32 : 42, r: amazons ? 30 : 42, opacity: best ? 0.95 : 0.8 }], "over");
     });

@@ -140,7 +140,7 @@ export function showGame(root, id) {
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
-      over ? game.board.plain ? null : h("a", { class: `button double${beaten ? " main" : ""}`, href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
+      over ? h("a", { class: `button double${beaten ? " main" : ""}`, href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
       over ? h("a", { class: `button${beaten ? "" : " main"}`, href: "#/play" }, "New game") : null);
     if (people && !switches.firstChild) put(switches, teachSwitch());
     drawMoves();

@@ -25,20 +25,21 @@ export function showSetup(root, params) {
   const moves = params.moves ? params.moves.split(",") : [];
   if (params.first && params.second) seat(setup, [params.first, params.second]);
   else if (shared) setup.mode = params.own ? "player" : "people";
-  if (params.own) setup.side = (Number(params.fen?.split(" ")[1] === (setup.game === "amazons" ? "b" : "w")) + moves.length) % 2; // who is to move there
+  if (params.own) setup.side = (Number([setup.game === "amazons" ? "b" : "w", "1"].includes(params.fen?.split(" ")[1].split(",")[0])) + moves.length) % 2; // who is to move there
   const wrong = h("p", { class: "bad-text", role: "alert" });
   let board = null, all = null, closed = false, seats = null, previews = 0;
 
   const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
   root.append(h("div", { class: "beside play-layout" }, place, h("div", { class: "stack" }, again(), form)));
   put(form, h("h1", {}, "New game"), h("p", { class: "note" }, "Loading the players …"));
-  if (!asked) preview();
+  if (!asked && setup.game in SIDES) preview();
   get("play/choices").then((found) => {
     if (closed) return;
     all = found;
     const refused = asked && settle(setup, found.games, Boolean(params.fen));
     if (refused) { refuse(refused); return; }
-    if (asked) preview();
+    if (!all.games.some((one) => one.game === setup.game)) { localStorage.removeItem(KEPT); Object.assign(setup, { game: "amazons", size: 10, variant: "standard" }); } // of a server that was given another file
+    if (asked || !board || board.game !== setup.game) preview();
     fillForm();
   })
     .catch((error) => put(form, notice(error.message, "bad", h("button", { type: "button", onclick: () => location.reload() }, "Try again"))));
@@ -72,7 +73,6 @@ export function showSetup(root, params) {
 
   function fillForm() {
     const about = all.games.find((one) => one.game === setup.game) || all.games[0], own = !(about.game in SIDES);
-    setup.game = about.game;
     if (!about.variants.some((one) => setup.variant === one.name || (setup.game === "gomoku" && setup.variant.startsWith(`${one.name}-`)))) setup.variant = about.variants[0].name;
     const [base, length = ""] = setup.variant.split("-"), rule = about.variants.find((one) => one.name === base);
     if (!rule.sizes.includes(setup.size)) setup.size = about.size;
