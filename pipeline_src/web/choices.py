@@ -1,8 +1,8 @@
 """Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
-import contextlib
 import json
 import re
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ def budget(player: str) -> int:
 def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
     settings: Settings = request.app.state.settings
-    plain = [plain_game(name, settings) for name in (*LEARNABLE, *settings.games)]
+    plain = [plain_game(name, settings) for name in (*settings.games, *LEARNABLE)]
     return messages.Choices(games=(*(game(name, settings) for name in SIDES), *plain))
 
 
@@ -102,12 +102,20 @@ def nets_of(rules: Game, settings: Settings) -> dict[str, messages.NetBoard]:
     shapes = {(v, rules.initial_state(size, v).board.shape): size for v in rules.VARIANTS for size in rules.SIZES}
     found = dict[str, messages.NetBoard]()
     for path in (path for folder in settings.folders for path in files_below(folder) if path.name == NET):
-        with contextlib.suppress(Exception):  # a damaged archive makes zipfile and NumPy raise anything
-            about = json.loads(str(np.load(BytesIO(path.read_bytes()), allow_pickle=False)["about"]))
-            size = shapes.get((about["variant"], tuple(about["shape"][:2])))
-            if about["game"] == rules.NAME and size is not None and len(found) < MOST_MODELS:
-                found[str(shown(path))] = messages.NetBoard(size=size, variant=about["variant"])
+        name, variant, shape = _about(path, path.stat().st_mtime_ns)
+        if name == rules.NAME and (variant, shape) in shapes and len(found) < MOST_MODELS:
+            found[str(shown(path))] = messages.NetBoard(size=shapes[variant, shape], variant=variant)
     return found
+
+
+@lru_cache(MOST_MODELS)
+def _about(path: Path, _stamp: int) -> tuple[str, str, tuple[int, ...]]:
+    """Return the game, variant and shape of a net's board; empty if it is not readable as one."""
+    try:
+        about = json.loads(str(np.load(BytesIO(path.read_bytes()), allow_pickle=False)["about"]))
+        return about["game"], about["variant"], tuple(about["shape"][:2])
+    except Exception:  # a damaged archive makes zipfile and NumPy raise anything
+        return "", "", ()
 
 
 def game(name: str, settings: Settings) -> messages.GameChoice:

@@ -13,7 +13,7 @@ from pipeline_src.arena.runner import Board as Table
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.amazons import AmazonsState, format_square
-from pipeline_src.games.game import GAMES, LEARNABLE, get_game, load_game
+from pipeline_src.games.game import GAMES, get_game, load_game
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_through, on_board, run
 from pipeline_src.games.grid import PASS, cell_text
@@ -34,7 +34,9 @@ Cell = tuple[int, int]
 
 def rules_of(game: str) -> Rules:
     """Return the rules of a game that pages may name (`ZugwerkError`: there is none)."""
-    return load_game(game) if game in LEARNABLE or game in GAME_FILES else get_game(game)
+    if game.endswith(".py") and game not in GAME_FILES:
+        raise ZugwerkError(f"no game called {game!r} here; `zugwerk web {game}` offers it")
+    return get_game(game) if game in GAMES else load_game(game)
 
 
 def began(place: Place) -> tuple[Rules, Any]:

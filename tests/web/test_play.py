@@ -251,7 +251,7 @@ def own_games(tmp_path_factory):
 def test_games_in_one_file_come_with_rules_and_nets(own_games):
     client, path, net = own_games
     games = {one["game"]: one for one in ask(client, "play/choices")["games"]}
-    assert [*games] == ["amazons", "gomoku", *LEARNABLE, path]
+    assert [*games] == ["amazons", "gomoku", path, *LEARNABLE]
     one = games[path]
     assert one["rules"].startswith("Othello: a disc turns those")
     assert (one["size"], one["variants"]) == (8, [{"name": "standard", "sizes": [8, 6]}])
@@ -270,7 +270,7 @@ def test_a_net_of_a_game_in_one_file_plays(own_games):
         board = until(wire, "game", lambda one: one["persons_turn"])["board"]
         assert len(board["moves"]) == 2
         assert board["plain"]["last"] == board["moves"][1]
-        act(wire, "hint", "thought")
+        act(wire, "hint", "thought", player=f"net:{net}")
         assert until(wire, "thought", lambda one: one["hint"])["hint"] in board["plain"]["picks"]
     judged = post(client, "play/judge", {"place": place, "move": "d2"})
     assert 0 <= judged["lost"] <= 1

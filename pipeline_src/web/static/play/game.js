@@ -134,7 +134,7 @@ export function showGame(root, id) {
       button("Undo", "undo", { disabled: !game.can_undo }),
       game.opening ? openingButtons() : null,
       game.board.plain?.picks.pass ? h("button", { type: "button", class: "main", onclick: () => send(game.board.plain.picks.pass) }, "Pass") : null,
-      people ? button("Hint", "hint", { disabled: !game.persons_turn || game.opening }) : null,
+      people ? button("Hint", "hint", { disabled: !game.persons_turn || game.opening, ...(game.board.plain && people === 1 && { onclick: () => act("hint", { player: game.seats.find((seat) => seat !== "person") }) }) }) : null,
       people ? resigning ? [button("Yes, resign", "resign", { class: "danger" }), h("button", { type: "button", onclick: () => { resigning = false; draw(); } }, "Play on")]
         : h("button", { type: "button", class: "danger", disabled: !game.persons_turn || game.opening || !game.board.moves.length, onclick: () => { resigning = true; draw(); } }, "Resign") : null,
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,

@@ -25,7 +25,7 @@ export function showSetup(root, params) {
   const moves = params.moves ? params.moves.split(",") : [];
   if (params.first && params.second) seat(setup, [params.first, params.second]);
   else if (shared) setup.mode = params.own ? "player" : "people";
-  if (params.own) setup.side = (Number([setup.game === "amazons" ? "b" : "w", "1"].includes(params.fen?.split(" ")[1].split(",")[0])) + moves.length) % 2; // who is to move there
+  if (params.own) setup.side = (Number([setup.game === "amazons" ? "b" : "w", "1"].includes(params.fen?.split(" ")[1]?.split(",")[0])) + moves.length) % 2; // who is to move there
   const wrong = h("p", { class: "bad-text", role: "alert" });
   let board = null, all = null, closed = false, seats = null, previews = 0;
 
