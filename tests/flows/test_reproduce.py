@@ -66,7 +66,7 @@ def server(home: Path) -> Iterator[None]:
     with open(home / "log.txt", "wb") as log:
         serve = subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=log, stderr=log)
     try:
-        wait_for(lambda: serve.poll() is not None or "ready: " in (home / "log.txt").read_text(), limit_s=120)
+        wait_for(lambda: serve.poll() is not None or "ready: " in (home / "log.txt").read_text(), limit_s=330)
         assert serve.poll() is None, (home / "log.txt").read_text()
         with temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{port}/api"}):
             yield
