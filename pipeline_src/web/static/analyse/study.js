@@ -29,6 +29,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const key = keyOf(replay), { head, place } = replay, sides = sidesOf(head.game), ofFile = mainMoves(new GameTree(replay));
   let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
+  let listed = null; // what the list of mistakes shows: it is put anew for other mistakes alone, or a click would miss it
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, look: replay.look ?? undefined, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
   const judged = replay.analysts.length > 0, gone = [];
@@ -172,6 +173,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   /** The tree is another one: draw it and keep it. */
   function changed(kept = true) {
     line = node ? tree.line(node) : [];
+    listed = null;
     list.draw(tree);
     back.disabled = !undo;
     if (kept) keep();
@@ -276,11 +278,13 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       const of = line.filter((one) => one.parent && sideToMove(one.parent) === k).map((one) => judges.lost(one) ?? 0), bad = of.filter((lost) => lost >= BAD).length;
       return `${side}: ${count(bad, "mistake")}, ${of.filter((lost) => lost >= DOUBTFUL).length - bad} doubtful`;
     });
-    put(worst, losses.length ? [h("p", { class: "note" }, `${counts.join("; ")}. The worst, and what was better:`), losses.map((one) => h("div", { class: "row" },
+    const now = JSON.stringify([judges.asked, counts, losses.map((one) => [tree.address(one), judges.lost(one), judges.best(one.parent)?.line])]);
+    if (now !== listed) put(worst, losses.length ? [h("p", { class: "note" }, `${counts.join("; ")}. The worst, and what was better:`), losses.map((one) => h("div", { class: "row" },
       h("button", { type: "button", onclick: () => go(one) }, `${one.depth}. ${one.move} ${glyph(judges.lost(one))} −${percent(judges.lost(one))}`), h("span", { class: "mono line grow" }, spaced(judges.best(one.parent)?.line ?? [])),
       h("button", { type: "button", "aria-label": `Add what was better than move ${one.depth} as a variation`, onclick: () => add(one.parent) }, "Add"))),
     !replay.look && practised(losses).length > 0 && h("div", {}, h("button", { type: "button", onclick: () => { keepPuzzles(practised(losses)); begin(views.puzzles, "own"); } }, "Find the better moves"))]
       : h("p", { class: "note" }, judges.asked ? "No move gave much away, as far as that is known." : "Analyse the game to see what moves gave away."));
+    listed = now;
     tell();
     words();
   }
