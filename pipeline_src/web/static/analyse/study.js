@@ -29,6 +29,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   const key = keyOf(replay), { head, place } = replay, sides = sidesOf(head.game), ofFile = mainMoves(new GameTree(replay));
   let unshown = ""; // why changes that are kept are not shown, and so may not be replaced
   let tree = new GameTree(await restored()), node = null, line = [], chart = null, asked = null, undo = null, later = 0, late = 0;
+  let won = null; // the winning line that is shown, {node, moves, text}, until another position or another line is
   let listed = null; // what the list of mistakes shows: it is put anew for other mistakes alone, or a click would miss it
   const boardBox = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status" });
   const board = new GameBoard(boardBox, { game: head.game, width: replay.width, height: replay.height, look: replay.look ?? undefined, threats: true, onmove: play, onpart: (text) => { if (text) live.textContent = text; } });
@@ -205,9 +206,10 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     if (!judged) return;
     const best = judges.best(node), lines = candidates.lines(node), text = (one, k) => sharp(one.value, judges.player) || (one.win_rate === null ? String(k + 1) : String(Math.round(100 * rate(node, one.win_rate))));
     board.line([]);
-    if (lines.length) board.candidates(lines.map((one, k) => ({ move: one.moves[0], text: text(one, k) })));
+    if (won?.node === node) board.line(won.moves, won.moves.length);
+    else if (lines.length) board.candidates(lines.map((one, k) => ({ move: one.moves[0], text: text(one, k) })));
     else if (best?.line.length) board.line(head.game === "amazons" ? best.line.slice(0, 1) : best.line.slice(0, 3));
-    put(said, judges.players.map((player) => {
+    put(said, won?.node === node ? h("p", {}, h("strong", {}, won.text), spaced(won.moves, won.moves.length)) : judges.players.map((player) => {
       const one = judges.of(player, node), lost = judges.lostBy(player, node) ?? 0, before = node.parent && judges.of(player, node.parent);
       if (!one) return null;
       const dot = h("i", { class: "key" });
@@ -245,12 +247,13 @@ export async function study(root, begin, views, replay, { at = 0, address, given
       } catch { /* the player's own */ }
     }
     if (node !== from) return;
-    board.line(found, found.length);
-    put(said, h("p", {}, h("strong", {}, `${sides[sideToMove(from)]} wins${whole ? " by" : "; the line begins"} `), spaced(found, found.length)));
+    won = { node, moves: found, text: `${sides[sideToMove(from)]} wins${whole ? " by" : "; the line begins"} ` };
+    words();
   }
 
   /** Show a line that the pointer or the keyboard is at, or no longer is. */
   function point(moves) {
+    won = null;
     if (moves) board.line(moves);
     else words();
   }
