@@ -135,7 +135,8 @@ def _replay(tree: messages.Tree, settings: Settings) -> messages.Replay:
     from pipeline_src.web.game import look_of, rules_of
     from pipeline_src.web.trees import drawn, formats, main_line
 
-    start, nodes = drawn(tree)
+    states, nodes = drawn(tree)
+    start = states[0]
     game, (height, width) = tree.place.game, start.board.shape
     rules, plain = rules_of(game), game not in GAMES
     fen, about = rules.to_fen(start), {name: getattr(tree, name) for name in NAMED}
@@ -146,7 +147,7 @@ def _replay(tree: messages.Tree, settings: Settings) -> messages.Replay:
         width=width,
         comment=tree.comment,
         nodes=nodes,
-        to_play=rules.to_play(start) if plain else None,
+        sides=tuple(map(rules.to_play, states)) if plain else (),
         look=look_of(rules, start) if plain else None,
         analysts=plain_analysts(rules, start, settings) if plain else analysts(game, fen),
         formats=formats(game, start),

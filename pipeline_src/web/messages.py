@@ -469,8 +469,6 @@ class DrawnNode(TreeNode):
     """A position of a tree of variations, to be shown."""
 
     fen: str
-    to_play: Literal[0, 1] | None = None
-    """Side to move, of a game in one file, whose texts of positions no page reads."""
 
 
 class Replay(Message):
@@ -491,8 +489,8 @@ class Replay(Message):
     """All positions but the start, each after the one that it is played in; the main line first."""
     left_out: tuple[str, ...] = ()
     """Error messages for illegal moves of the file, which are left out with all that follows them."""
-    to_play: Literal[0, 1] | None = None
-    """Side to move at the start, as in ``nodes``."""
+    sides: tuple[int, ...] = ()
+    """Side to move at the start and in each of ``nodes``, of a game in one file; no page reads its texts of positions."""
     look: str | None = None
     """Look of the board, of a game in one file."""
     analysts: tuple[str, ...]

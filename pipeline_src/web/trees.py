@@ -38,8 +38,8 @@ _SIDES = {**LETTERS, "go": "BW"}
 Properties = dict[str, list[bytes]]
 
 
-def drawn(tree: Tree) -> tuple[Any, tuple[DrawnNode, ...]]:
-    """Return the start position of a tree, and its nodes with their positions; those of ``place.moves`` come first.
+def drawn(tree: Tree) -> tuple[list[Any], tuple[DrawnNode, ...]]:
+    """Return the states of a tree, the start first, and its nodes with texts of them; those of ``place.moves`` come first.
 
     Raises:
         ZugwerkError: a move is illegal, a node comes before its parent, or the start position is malformed.
@@ -57,9 +57,8 @@ def drawn(tree: Tree) -> tuple[Any, tuple[DrawnNode, ...]]:
         states.append(state)
         depths.append(depth)
         move = rules.format_move(action, *state.board.shape)
-        side = None if tree.place.game in GAMES else rules.to_play(state)
-        found.append(DrawnNode(**{**dict(node), "move": move}, fen=rules.to_fen(state), to_play=side))
-    return start, tuple(found)
+        found.append(DrawnNode(**{**dict(node), "move": move}, fen=rules.to_fen(state)))
+    return states, tuple(found)
 
 
 def tree_of(record: GameRecord, data: bytes = b"") -> tuple[Tree, tuple[str, ...]]:
@@ -202,7 +201,7 @@ def formats(game: str, start: Any) -> tuple[str, ...]:
 
 def written(tree: Tree, suffix: str) -> str:
     """Return a tree as a file's text (`ZugwerkError`: an illegal move, or a start that the format cannot hold)."""
-    start, nodes = drawn(tree)
+    (start, *_), nodes = drawn(tree)
     if suffix not in formats(tree.place.game, start):
         raise ZugwerkError(f".{suffix} cannot hold this start position; export it as .sgf")
     if suffix == "sgf":
@@ -222,7 +221,8 @@ def saved(game: Game, suffix: str, names: tuple[str, str], winner: Any, resigned
         return written(tree, suffix).encode("latin-1" if suffix == "txt" else "utf-8", "replace")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.parquet"
-        write_records([_record(tree, *drawn(tree))], path)
+        (start, *_), nodes = drawn(tree)
+        write_records([_record(tree, start, nodes)], path)
         return path.read_bytes()
 
 

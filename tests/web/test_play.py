@@ -282,9 +282,8 @@ def test_a_game_in_one_file_is_analysed_by_its_net(own_games):
     client, path, net = own_games
     place = {"game": path, "size": 6, "variant": "standard", "moves": ["d2", "c2"]}
     replay = post(client, "analyse/tree", {"place": place})
-    assert (replay["look"], replay["to_play"], replay["formats"]) == ("points", 0, [])
+    assert (replay["look"], replay["sides"], replay["formats"]) == ("points", [0, 1, 0], [])
     assert replay["analysts"] == [f"net:{net}", "mcts"]
-    assert [one["to_play"] for one in replay["nodes"]] == [1, 0]
     larger = post(client, "analyse/tree", {"place": {"game": path, "size": 8, "variant": "standard"}})
     assert larger["analysts"] == ["mcts"]
     line = post(client, "analyse/line", {"place": place, "player": f"net:{net}", "nodes": 30})["positions"]

@@ -150,7 +150,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     if (known) { go(known); return; }
     try {
       const position = await post("play/board", { ...place, moves: [...tree.moves(from), move] });
-      const one = tree.child(from, move) || tree.add(from, { move, fen: position.fen, to_play: position.plain && position.to_play });
+      const one = tree.child(from, move) || tree.add(from, { move, fen: position.fen, ...(position.plain && { to_play: position.to_play }) });
       one.board = position;
       changed();
       if (node === from) go(one);
@@ -261,7 +261,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
   /** Side to move: 0 moves first in the game. */
   function sideToMove(one) {
     if (one.board) return one.board.to_play;
-    if (one.to_play !== undefined && one.to_play !== null) return one.to_play;
+    if (one.to_play !== undefined) return one.to_play; // of a game in one file
     const letter = one.fen.split(" ")[1];
     return letter === "wb"[head.game === "amazons" ? 1 : 0] ? 1 : 0;
   }

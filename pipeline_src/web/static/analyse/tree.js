@@ -3,10 +3,10 @@
 
 export class GameTree {
   /** From a Replay. */
-  constructor({ place, comment, nodes, to_play }) {
-    this.root = { move: null, name: "", comment, fen: place.fen, to_play, parent: null, children: [], depth: 0 };
+  constructor({ place, comment, nodes, sides = [] }) {
+    this.root = { move: null, name: "", comment, fen: place.fen, to_play: sides[0], parent: null, children: [], depth: 0 };
     const all = [this.root];
-    for (const one of nodes) all.push(this.add(all[one.parent], one));
+    for (const one of nodes) all.push(this.add(all[one.parent], { ...one, to_play: sides[all.length] }));
   }
 
   /** A new position after another one. */
