@@ -490,7 +490,7 @@ class Replay(Message):
     left_out: tuple[str, ...] = ()
     """Error messages for illegal moves of the file, which are left out with all that follows them."""
     sides: tuple[int, ...] = ()
-    """Side to move at the start and in each of ``nodes``, of a game in one file; no page reads its texts of positions."""
+    """Side to move at the start and in each of ``nodes``, of a game in one file; no page reads its positions."""
     look: str | None = None
     """Look of the board, of a game in one file."""
     analysts: tuple[str, ...]

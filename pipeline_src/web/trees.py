@@ -39,7 +39,7 @@ Properties = dict[str, list[bytes]]
 
 
 def drawn(tree: Tree) -> tuple[list[Any], tuple[DrawnNode, ...]]:
-    """Return the states of a tree, the start first, and its nodes with texts of them; those of ``place.moves`` come first.
+    """Return the states of a tree, the start first, and its nodes with their texts, those of ``place.moves`` first.
 
     Raises:
         ZugwerkError: a move is illegal, a node comes before its parent, or the start position is malformed.
