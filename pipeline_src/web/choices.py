@@ -5,7 +5,7 @@ import re
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -44,6 +44,15 @@ NET = "net"  # File name of the nets of games in one file
 router = APIRouter(prefix="/api/play", tags=["play"])
 
 
+class Learnt(NamedTuple):
+    """A net of `zugwerk learn`; its game is empty for a file that is not readable as one."""
+
+    path: Path
+    game: str
+    variant: str
+    shape: tuple[int, ...]  # Of its board
+
+
 def analysts(game: str, rule: str) -> tuple[str, ...]:
     """Return the players that can analyse a game, the usual one first. The rule is a variant, or a FEN with it."""
     found = ANALYSTS.get(game, ())
@@ -52,7 +61,8 @@ def analysts(game: str, rule: str) -> tuple[str, ...]:
 
 def plain_analysts(rules: Game, start: Any, settings: Settings) -> tuple[str, ...]:
     """Return the players that can analyse a game in one file from a start: nets for its board, and MCTS."""
-    boards = ((net, rules.initial_state(one.size, one.variant)) for net, one in nets_of(rules, settings).items())
+    found = nets_of(rules, learnt(settings)).items()
+    boards = ((net, rules.initial_state(one.size, one.variant)) for net, one in found)
     nets = [net for net, state in boards if state.board.shape == start.board.shape]
     return (*(str(PlayerText("net", net, {})) for net in nets), "mcts")
 
@@ -71,18 +81,23 @@ def budget(player: str) -> int:
 def choices(request: Request) -> messages.Choices:
     """List games, boards, rules, players and models."""
     settings: Settings = request.app.state.settings
-    plain = [plain_game(name, settings) for name in (*settings.games, *LEARNABLE)]
+    nets = learnt(settings)
+    plain = [plain_game(name, nets) for name in (*settings.games, *LEARNABLE)]
     return messages.Choices(games=(*(game(name, settings) for name in SIDES), *plain))
 
 
-def plain_game(name: str, settings: Settings) -> messages.GameChoice:
+def plain_game(name: str, nets: list[Learnt]) -> messages.GameChoice:
     """Return what there is to choose from for a game in one file: a name of `LEARNABLE`, or a file's path.
+
+    Args:
+        name: the game.
+        nets: those of all games, see `learnt`.
 
     Raises:
         ZugwerkError: see `load_game`.
     """
     rules = load_game(name)
-    boards = nets_of(rules, settings)
+    boards = nets_of(rules, nets)
     return messages.GameChoice(
         game=name,
         first="Black",
@@ -97,15 +112,19 @@ def plain_game(name: str, settings: Settings) -> messages.GameChoice:
     )
 
 
-def nets_of(rules: Game, settings: Settings) -> dict[str, messages.NetBoard]:
-    """Return the boards of the nets of `zugwerk learn` for a game that lie below the folders, by their files."""
+def learnt(settings: Settings) -> list[Learnt]:
+    """Return the nets of `zugwerk learn` that lie below the folders, of all games; see `Learnt`."""
+    files = [path for folder in settings.folders for path in files_below(folder) if path.name == NET]
+    return [Learnt(path, *_about(path, path.stat().st_mtime_ns)) for path in files]
+
+
+def nets_of(rules: Game, nets: list[Learnt]) -> dict[str, messages.NetBoard]:
+    """Return the boards of a game's nets by their files, as a player's text names them."""
     shapes = {(v, rules.initial_state(size, v).board.shape): size for v in rules.VARIANTS for size in rules.SIZES}
-    found = dict[str, messages.NetBoard]()
-    for path in (path for folder in settings.folders for path in files_below(folder) if path.name == NET):
-        name, variant, shape = _about(path, path.stat().st_mtime_ns)
-        if name == rules.NAME and (variant, shape) in shapes and len(found) < MOST_MODELS:
-            found[str(shown(path))] = messages.NetBoard(size=shapes[variant, shape], variant=variant)
-    return found
+    own = [net for net in nets if net.game == rules.NAME and (net.variant, net.shape) in shapes][:MOST_MODELS]
+    return {
+        str(shown(net.path)): messages.NetBoard(size=shapes[net.variant, net.shape], variant=net.variant) for net in own
+    }
 
 
 @lru_cache(MOST_MODELS)

@@ -4,6 +4,7 @@ The modules of the games import numba, so the server imports this one when a pag
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -138,6 +139,10 @@ class Game:
             plain=self._plain(actions, texts) if is_plain else None,
         )
 
+    @cached_property
+    def _look(self) -> Literal["points", "squares", "hexagons"]:
+        return look_of(self.rules, self.start)
+
     def _plain(self, actions: list[int], texts: list[str]) -> Plain:
         rules: Any = self.rules
         states, last = self._states, ""
@@ -148,7 +153,7 @@ class Game:
         codes = enumerate(self.state.board.flat)
         stones = {cell_text(cell, *self.state.board.shape): letters[code] for cell, code in codes if code}
         named = dict(zip(reversed(picks), reversed(texts), strict=True))  # of moves alike, the first one
-        return Plain(look=look_of(rules, self.start), stones=stones, picks=named, last=last)
+        return Plain(look=self._look, stones=stones, picks=named, last=last)
 
     def counted(self) -> Counted | None:
         """Return the result of an unfinished game of the Amazons, if counting decides it."""

@@ -99,8 +99,8 @@ export function showGame(root, id) {
   }
 
   function say(before) {
-    const [first, second] = sidesOf(game.board.game), moves = game.board.moves;
-    if (before && moves.length > before.board.moves.length) live.textContent = `${moves.length % 2 ? first : second} played ${moves.at(-1)}. ${result() || ""}`;
+    const moves = game.board.moves, side = game.board.plain ? before?.board.to_play : (moves.length + 1) % 2; // a side may move twice
+    if (before && moves.length > before.board.moves.length) live.textContent = `${sidesOf(game.board.game)[side]} played ${moves.at(-1)}. ${result() || ""}`;
     else if (result()) live.textContent = result();
   }
 
