@@ -152,15 +152,17 @@ class Listed(NamedTuple):
 
 
 def listed(game: str | None = None) -> list[Listed]:
-    """Return all players of a game, or of all games.
+    """Return all players of a game, which may be one in one file, or of all packaged games that are in none.
 
     Raises:
-        ZugwerkError: the game has no players.
+        ZugwerkError: the game has no players, or there is no such game.
     """
     games = [name for name in sorted(GAMES) if makers_of(name)]
     if game is not None and game not in games:
-        raise ZugwerkError(f"no players of {game!r}; there are those of: {', '.join(games)}")
-    return [one for name in games if game in (None, name) for one in _players(name)]
+        if game in GAMES:
+            raise ZugwerkError(f"no players of {game!r}; there are those of: {', '.join(games)}")
+        load_game(game)
+    return [one for name in ([game] if game else games) for one in _players(name)]
 
 
 def _players(game: str) -> list[Listed]:

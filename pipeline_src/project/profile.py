@@ -14,7 +14,8 @@ PROFILES = Path("profiles")
 LAPTOP = "laptop"
 GIVEN_WHOLE = (
     *("amazons_models.trained", "amazons_generations", "gomoku_generations", "growing_larger"),
-    *("amazons_zero_game.boards", "amazons_zero_train.schedule", "gomoku_train.schedule", "growing_train.schedule"),
+    *("amazons_zero_game.boards", "amazons_zero_self_play.simulations_from", "amazons_zero_train.schedule"),
+    *("gomoku_train.schedule", "growing_train.schedule"),
 )  # Mappings with items as keys, which a profile replaces as a whole
 
 

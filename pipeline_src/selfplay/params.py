@@ -1,7 +1,7 @@
 """Params of learning by self-play that all games share, and the files of a generation."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,26 @@ from pipeline_src.project.params import (
 )
 
 Search = Literal["puct", "gumbel"]
+T = TypeVar("T")
+
+
+def at_generation(values: Named[T], generation: int, usual: T) -> T:
+    """The value of a generation, of values by the first one to which they apply; ``usual`` before all of them."""
+    begun = [int(first) for first in values if int(first) <= generation]
+    return values[str(max(begun))] if begun else usual
+
+
+def check_generations(name: str, values: Named[Any]) -> None:
+    """Refuse values of `at_generation` whose keys are no generations.
+
+    Raises:
+        ValueError: says which key of ``name`` it is.
+    """
+    for first in values:
+        if not (first.isdecimal() and int(first) > 0):
+            raise ValueError(f'{name}: {first} is not the number of a generation, such as "3"')
+        if first != str(int(first)):
+            raise ValueError(f"{name}: write generation {int(first)} without leading zeros, not {first}")
 
 
 class SelfPlayParams(Params):
@@ -37,6 +57,9 @@ class SelfPlayParams(Params):
     simulations; published: puct."""
     simulations: Count = 300
     """Number of simulations of a move; published: 300, for growing boards 800."""
+    simulations_from: Named[Count] | None = None
+    """Numbers of simulations by the first generation to which they apply, e.g. {17: 224}, in place of `simulations`;
+    null is none."""
     c: Positive = 1.0
     """Exploration constant c_puct, or its initial value; published for growing boards: 5."""
     c_base: NonNegative = 0.0
@@ -77,7 +100,13 @@ class SelfPlayParams(Params):
     def _divides_its_games(self) -> Self:
         if self.games % self.rounds:
             raise ValueError(f"rounds must divide games, {self.games}, not {self.rounds}")
+        check_generations("simulations_from", self.simulations_from or {})
         return self
+
+    def at(self, generation: int) -> Self:
+        """The params of a generation, counted from 1: `simulations` are its own."""
+        found = at_generation(self.simulations_from or {}, generation, self.simulations)
+        return self.model_copy(update={"simulations": found})
 
 
 class TrainParams(MixedPrecision):
@@ -128,17 +157,12 @@ class TrainParams(MixedPrecision):
             raise ValueError(f"window {self.window} is smaller than batch {self.batch}")
         if self.optimizer == "sgd" and self.weight_decay:
             raise ValueError("weight_decay is for adamw only; with sgd use l2")
-        for start, factor in (self.schedule or {}).items():
-            if not (start.isdecimal() and int(start) > 0):
-                raise ValueError(f"schedule: {start}: {factor} is not a generation and a factor above 0")
-            if start != str(int(start)):
-                raise ValueError(f"schedule: write generation {int(start)} without leading zeros, not {start}")
+        check_generations("schedule", self.schedule or {})
         return self
 
     def rate(self, generation: int) -> float:
         """Learning rate in a generation, counted from 1."""
-        begun = {int(start): factor for start, factor in (self.schedule or {}).items() if int(start) <= generation}
-        return self.learning_rate * (begun[max(begun)] if begun else 1.0)
+        return self.learning_rate * at_generation(self.schedule or {}, generation, 1.0)
 
     def steps(self, new_positions: int) -> int:
         """Return the number of steps, at least one, for a generation with this many new positions."""

@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 def play_round(own: Round) -> None:
     """Let the best player play itself; write the round's ``new`` games and its ``window``."""
-    subject, params, before = own.subject, own.setting.self_play, own.before
+    subject, params, before = own.subject, own.self_play, own.before
     player = before.best if before else own.start
     model = subject.prepare(player, own.setting, own.folder) if player else None
     tasks = {str(number): (number,) for number in range(params.games // params.rounds)}
@@ -76,12 +76,12 @@ def play_games(model: Path | None, own: Round, tasks: list[tuple[int]]) -> list[
     start = subject.start(setting, own.files.number)
     net, evaluate = subject.open(model, setting)
     _, width, parts = subject.together(model, setting)
-    before = own.index * (setting.self_play.games // setting.self_play.rounds)
+    before = own.index * (own.self_play.games // own.self_play.rounds)
     for at in range(0, len(tasks), width):
         numbers = [before + number for (number,) in tasks[at : at + width]]
         seeds = [[setting.seed, streams.SELF_PLAY, own.files.number, number] for number in numbers]
         asked = net.evaluated if net else 0
-        for i, one in enumerate(play_self(subject, start, evaluate, setting.self_play, seeds, parts)):
+        for i, one in enumerate(play_self(subject, start, evaluate, own.self_play, seeds, parts)):
             result = {
                 "steps": np.array(one.steps, np.int16),
                 "winner": subject.result(one.state),

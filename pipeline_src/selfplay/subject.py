@@ -121,6 +121,7 @@ class Round:
         self.count = (files.number - 1) * setting.self_play.rounds + index + 1
         """Number of the round among those of all generations, from 1. It marks the games and seeds the training."""
         self.size = setting.game.size_of(files.number)  # Side of the board
+        self.self_play = setting.self_play.at(files.number)  # Its params in this generation
         self.folder = work / f"round_{index + 1:03d}"
         self.new = self.folder / "new"  # Its games
         self.window = self.folder / "window"  # The replay window with them

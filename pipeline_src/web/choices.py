@@ -14,7 +14,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import LEARNABLE, Game, load_game
 from pipeline_src.players.packaged import ladder_of, ladders
 from pipeline_src.players.player import OneBoard, PlayerText, read_options
-from pipeline_src.players.registry import _players as players_in_one_file  # `listed` has those of other games alone
 from pipeline_src.players.registry import listed, maker_of, open_maker
 from pipeline_src.web import messages
 from pipeline_src.web.settings import Settings, files_below
@@ -171,7 +170,7 @@ def players(game: str) -> tuple[messages.ListedPlayer, ...]:
                 for o in one.options
             ),
         )
-        for one in (listed(game) if game in SIDES else players_in_one_file(game))
+        for one in listed(game)
         if one.name not in (*OUTSIDE, LEVEL)
     )
 

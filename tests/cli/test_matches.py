@@ -202,6 +202,11 @@ def test_defaults_bounds_and_other_names_are_listed():
 def test_all_games_without_one_and_no_other():
     assert {one["game"] for one in json.loads(invoke("players", "--json").stdout)} == {"amazons", "gomoku"}
     assert refusal("players", "go") == "no players of 'go'; there are those of: amazons, gomoku"
+    assert refusal("players", "chess").startswith("no game called 'chess'; there are: amazons, go, gomoku")
+
+
+def test_players_of_a_game_in_one_file_are_listed():
+    assert {one["name"] for one in json.loads(invoke("players", "hex", "--json").stdout)} == {"random", "mcts", "net"}
 
 
 def test_the_levels_of_each_board_are_listed_with_their_elo():

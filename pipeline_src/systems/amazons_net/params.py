@@ -25,7 +25,7 @@ from pipeline_src.project.params import (
 )
 from pipeline_src.records.crawl_params import GamesParams
 from pipeline_src.selfplay import params as shared
-from pipeline_src.selfplay.params import GateParams, SelfPlayParams, TrainParams
+from pipeline_src.selfplay.params import GateParams, SelfPlayParams, TrainParams, at_generation, check_generations
 
 StartPosition = Literal["standard", "cross"]
 ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual", "rays"]
@@ -239,13 +239,11 @@ class AmazonsZeroGame(Params):
 
     def size_of(self, generation: int) -> int:
         """Side of the board of a generation, counted from 1."""
-        return self.boards[str(max(int(first) for first in self.boards if int(first) <= generation))]
+        return at_generation(self.boards, generation, self.boards["1"])
 
     @model_validator(mode="after")
     def _starts_with_the_first(self) -> Self:
-        for first in self.boards:
-            if not first.isdecimal() or first != str(int(first)):
-                raise ValueError(f'boards: {first!r} is not the number of a generation, such as "3"')
+        check_generations("boards", self.boards)
         if "1" not in self.boards:
             raise ValueError('boards: no board for generation "1"')
         return self

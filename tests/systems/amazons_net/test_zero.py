@@ -24,6 +24,7 @@ from pipeline_src.search.amazons.evaluation import distances
 from pipeline_src.search.amazons.rays import RayEvaluator
 from pipeline_src.selfplay import generation
 from pipeline_src.selfplay.generation import run_generation
+from pipeline_src.selfplay.params import SelfPlayParams
 from pipeline_src.selfplay.play import play_self
 from pipeline_src.selfplay.window import open_window, replay
 from pipeline_src.systems.amazons_net.nets import load_nets, save_nets
@@ -44,6 +45,7 @@ SECTIONS = {
         "rounds": 2,
         "search": "gumbel",
         "simulations": 6,
+        "simulations_from": {"2": 24},
         "considered": 4,
         "c_scale": 0.1,
         "rescale": True,
@@ -112,7 +114,7 @@ def test_a_generation_leaves_a_window_models_and_a_report(grown):
         assert report["train"]["new_positions"] == report["self_play"]["positions"] == len(window.policy)
         assert load_nets(files.model).config == RaysConfig(size, 8, owners=True)
         assert files.best.read_bytes() == files.model.read_bytes()
-    assert report["self_play"]["evaluations"] > 4 * 6
+    assert report["self_play"]["evaluations"] > 2 * 6 * report["self_play"]["positions"]  # the second's 24 simulations
 
 
 @pytest.mark.parametrize("parallel", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
@@ -284,3 +286,12 @@ def test_boards_by_generation_begin_with_the_first():
     for wrong in ({}, {"2": 6}, {"1": 6, "03": 8}, {"1": 6, "x": 8}):
         with pytest.raises(ValueError, match="boards"):
             AmazonsZeroGame(boards=wrong)
+
+
+def test_simulations_by_generation_begin_with_those_of_all():
+    params = SelfPlayParams(simulations=96, simulations_from={"17": 224, "20": 300})
+    assert [params.at(n).simulations for n in (1, 16, 17, 19, 20, 40)] == [96, 96, 224, 224, 300, 300]
+    assert SelfPlayParams(simulations=96).at(17).simulations == 96
+    for wrong in ("0", "017", "late"):
+        with pytest.raises(ValueError, match="simulations_from: "):
+            SelfPlayParams(simulations_from={wrong: 224})
