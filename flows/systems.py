@@ -1,12 +1,11 @@
-"""A flow for the whole graph, and one for each system that declares one (`pipeline_src.project.systems.Flow`).
+"""A flow for the whole graph, and one for each published system.
 
 Each brings targets up to date, side by side if possible, pushes the outputs, and publishes the headline figures. The
 targets are Prefect tasks, one each: retried, limited in time, never cached by Prefect. The scheduler
 (`pipeline_src.project.schedule`) decides on their order and concurrency. `python -m flows NAME` runs a flow here and
-now, without a server; prefect.yaml names them by `FLOWS`.
+now, without a server.
 """
 
-import inspect
 import os
 import socket
 import subprocess
@@ -71,7 +70,8 @@ def bring_up_to_date(
     site is asked.
 
     Raises:
-        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`; the first of several.
+        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`, the first of several; or no target is a
+            crawl to refresh.
     """
     step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     with Children() as children:
@@ -79,6 +79,8 @@ def bring_up_to_date(
             checkout, children, jobs, targets=targets, system=system or "", refresh_crawl=refresh_crawl
         )
         schedule = scheduler.schedule
+        if refresh_crawl and not schedule.forced:
+            raise ZugwerkError("refresh_crawl: no target is a crawl, whose name would end with _crawl; leave it out")
 
         def submit(target: str, workers: int) -> PrefectFuture[Any]:
             forced, before = target in schedule.forced, []
@@ -238,9 +240,10 @@ def page_link(checkout: Path) -> str | None:
     return f"{served}/{PAGE.name}" if served and page == (CHECKOUT / PAGE).resolve() else page.as_uri()
 
 
-def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., State[Any] | None]:
+def system_flow(name: str, system: str | None, summary: str) -> Flow[..., State[Any] | None]:
     """A flow over the stages of a system or, with None, over the whole graph; ``summary`` stands above its form."""
 
+    @flow(name=name, description=f"{summary}; push and publish.", on_crashed=[after_crash])
     def bring_and_publish(
         targets: tuple[str, ...] = (),
         jobs: Annotated[int, Field(gt=0)] = cores(),
@@ -256,7 +259,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         Args:
             targets: stages or groups of dvc.yaml, with all that they depend on; all of them when none is given.
             jobs: busy processes and threads at a time, of all targets.
-            refresh_crawl: let the crawl fetch what is new; otherwise it stays as it is.
+            refresh_crawl: let the crawl among the targets fetch what is new; otherwise it stays as it is.
             limit_minutes: time limit of each target, and of the push.
             retries: how often a failed target, or a failed push, is tried again; it resumes where it was.
             push: copy what was made to DVC's default remote, where the checkout has one.
@@ -278,24 +281,20 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         publish_results(checkout, system)
         return None
 
-    if not crawls:
-        whole = inspect.signature(bring_and_publish)
-        kept = [parameter for parameter in whole.parameters.values() if parameter.name != "refresh_crawl"]
-        setattr(bring_and_publish, "__signature__", whole.replace(parameters=kept))  # noqa: B010  unknown to mypy
-    return flow(name=name, description=summary, on_crashed=[after_crash])(bring_and_publish)
+    return bring_and_publish
 
 
-FLOWS = {
-    "reproduce": system_flow(
-        "reproduce",
-        None,
-        "Bring the whole graph up to date, target by target; push what was made, publish the headline figures.",
-        crawls=True,
-    ),
-    **{
-        name: system_flow(name.replace("_", "-"), system.word, system.flow.summary, crawls=system.flow.crawls)
-        for name, system in systems().items()
-        if system.flow
-    },
-}
-globals().update(FLOWS)  # Prefect finds a flow by a name in this file
+# The flows; prefect.yaml has a deployment of each. Other systems run as targets of `reproduce`, or get a line here.
+reproduce = system_flow("reproduce", None, "Bring the whole graph up to date, target by target")
+amazons_net = system_flow("amazons-net", "amazons", "Bring Amazons-Net up to date, from the crawl to the matches")
+gomoku_zero = system_flow(
+    "gomoku-zero", "gomoku", "Bring Gomoku's generations up to date, one after another, then the tables and ratings"
+)
+growing_boards = system_flow(
+    "growing-boards", "growing", "Bring the boards up to date, from the smallest to the largest, then their evaluation"
+)
+joseki = system_flow("joseki", "joseki", "Bring the games, the joseki library and its evaluation up to date")
+search_depth = system_flow(
+    "search-depth", "depth", "Bring the search depth's labels, models, evaluation and matches up to date"
+)
+FLOWS = {name: value for name, value in globals().items() if isinstance(value, Flow)}

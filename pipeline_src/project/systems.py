@@ -1,7 +1,7 @@
 """Declarations: the facts about a system that the project uses, in the module ``declaration`` of its package.
 
 `systems` finds them as the registry finds players, so that no list elsewhere names the systems: figures, tables,
-charts, boards, sections of params.yaml, flows, deployments and pages all come from here.
+charts, boards, sections of params.yaml and pages all come from here.
 """
 
 import importlib
@@ -82,19 +82,11 @@ class Boards(NamedTuple):
     about: str = ""  # Description of the key; by default the docstring of the model
 
 
-class Flow(NamedTuple):
-    """The system's flow in Prefect; it and its deployment have the system's name, with hyphens."""
-
-    summary: str  # Text above the flow's form in the browser
-    deployment: str  # Description of the deployment `local`
-    crawls: bool = False  # Whether its stages include a crawl, which the flow can let fetch new games
-
-
 @dataclass(frozen=True)
 class System:
     """A published system, or a part of the engine with figures of its own."""
 
-    name: str  # Name of docs/measured/NAME.json, of the flow, in tables of figures, and of a published system's folder
+    name: str  # Name of docs/measured/NAME.json, in tables of figures, and of a published system's folder
     title: str
     summary: str
     page: str  # Page below docs/
@@ -108,7 +100,6 @@ class System:
     pictures: tuple[str, ...] = ()  # Names of the charts that pages below docs show
     boards: Boards | None = None
     matches: Mapping[str, str] = field(default_factory=dict)  # Descriptions of committed matches by key, else the key
-    flow: Flow | None = None
 
 
 def declarations() -> list[str]:

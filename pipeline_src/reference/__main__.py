@@ -1,8 +1,8 @@
 """Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
 
-prefect.yaml and the templates of `dvc plots` are brought up to date too. A page with blocks has the lines
-``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->``; the lines between them are written, with all numbers that this
-project measured. The names are the keys of `BLOCKS`.
+The templates of `dvc plots` are brought up to date too. A page with blocks has the lines ``<!-- made: NAME WORDS -->``
+and ``<!-- made: end -->``; the lines between them are written, with all numbers that this project measured. The names
+are the keys of `BLOCKS`.
 
 Example: ``python -m pipeline_src.reference --check``
 """
@@ -23,7 +23,7 @@ from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import at, sentence
 from pipeline_src.project.profile import LAPTOP, merged_text
-from pipeline_src.reference.pages import code, deployments, hub_card, metrics_page, nets_page, table, value_code
+from pipeline_src.reference.pages import code, hub_card, metrics_page, nets_page, table, value_code
 from pipeline_src.reference.stage_code import SECTIONS, json_schema
 from pipeline_src.report.charts import SPECS, charts, svg
 from pipeline_src.report.figures import (
@@ -508,7 +508,7 @@ def pictures(folder: Path = Path()) -> dict[Path, str]:
 def outdated(folder: Path = Path(), local: bool = False) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts; on request the `LOCAL` ones too."""
     wanted = {folder / FOLDER / name: page() for name, page in PAGES.items() if local or name not in LOCAL}
-    wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
+    wanted |= filled_pages(folder) | pictures(folder)
     if (folder / CARDS).is_dir():  # a checkout of `zugwerk new` has none
         wanted |= {folder / CARDS / f"{net.card.name}.md": hub_card(net.card) for net in packaged_nets()}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}

@@ -1,4 +1,4 @@
-"""Pages and files that are written from the code: figures and metrics, packaged nets, Prefect's deployments."""
+"""Pages and files that are written from the code: figures and metrics, packaged nets."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,8 +8,7 @@ from typing import Any
 from pipeline_src import yaml12
 from pipeline_src.arena.calibration import MOST_AT_START, MOST_BIAS
 from pipeline_src.players.packaged import Card, CardFigure, packaged_nets
-from pipeline_src.project.graph import GRAPH, read_graph
-from pipeline_src.project.systems import Figure, systems
+from pipeline_src.project.systems import Figure
 from pipeline_src.report.figures import REGISTRY
 
 NOTE = "<!-- Written by `make docs` from the code; edit that. -->"
@@ -182,55 +181,3 @@ def hub_card(card: Card) -> str:
     }
     about = f"{card.architecture}. `zugwerk.net({name!r})` loads it; `args` are the ends of the 95 % interval."
     return f"---\n{yaml12.dump(head, width=120)}---\n\n# {name}\n\n{about}\n"
-
-
-# prefect.yaml: the flows as deployments, of the whole graph and of each system that declares a flow.
-
-
-HEAD = """# Written by `make docs` from dvc.yaml and the declarations of the systems.
-# The flows as deployments on the process work pool `zugwerk`, which `make serve` creates with room for one run at a
-# time: one writer a checkout. `make serve` applies this file each time it starts. Schedules are not in here: those made
-# in the browser, or by `prefect deployment schedule create`, stay as they are, as does the nightly one of `make serve`.
-name: zugwerk
-prefect-version: 3.9.1
-
-deployments:
-"""
-MEASURE = ("_baselines", "_evaluate", "_match", "_calibration", "_page")  # Ends of the names of stages that measure
-
-
-def deployments(folder: Path = Path()) -> str:
-    """Return the file's text, for the dvc.yaml of ``folder``."""
-    return HEAD + "\n".join(_entries_deployments(list(read_graph(folder / GRAPH))))
-
-
-def _entries_deployments(stages: list[str]) -> Iterator[str]:
-    crawls = [name for name in stages if name.endswith("_crawl")]
-    measured = "".join(f"\n        - {name}" for name in stages if name.endswith(MEASURE))
-    for name, words, parameters in (
-        (
-            "local",
-            "Fetch the games that are new, bring the whole graph up to date, publish the headline figures.",
-            " { refresh_crawl: true }",
-        ),
-        (
-            "crawl",
-            "Fetch the games that are new, and nothing else; runs when asked to.",
-            f" {{ targets: [{', '.join(crawls)}], refresh_crawl: true }}",
-        ),
-        (
-            "evaluation",
-            "All evaluations and the report, and of what they depend on only what has changed; runs when asked to.",
-            f"\n      targets:{measured}",
-        ),
-    ):
-        yield _entry(name, "reproduce", words, parameters)
-    for system, declared in systems().items():
-        if flow := declared.flow:
-            yield _entry("local", system, flow.deployment, " { refresh_crawl: true }" if flow.crawls else "")
-
-
-def _entry(name: str, flow: str, about: str, parameters: str) -> str:
-    lines = [f"  - name: {name}", f"    entrypoint: flows/systems.py:{flow}", f"    description: {about}"]
-    lines += ["    work_pool: { name: zugwerk }", *([f"    parameters:{parameters}"] if parameters else [])]
-    return "\n".join(lines) + "\n"

@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pipeline_src import yaml12
 from pipeline_src.records.littlegolem.amazons import write_record
 from spiders.replica.site import Answer
 from tests.docs.test_pages import blocks
@@ -62,7 +61,6 @@ WRITTEN = ("dvc.yaml", "params.yaml", "prefect.yaml", "Makefile", "README.md", "
 SEEN = """
 import json
 from pathlib import Path
-from flows.systems import FLOWS
 from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.report.charts import charts
@@ -73,7 +71,6 @@ found = figures()["random_games"]["first_wins"]
 print(json.dumps({
     "figure": [found["ours"], found["command"]],
     "charts": [chart.name for chart in charts("random_games")],
-    "flow": "random_games" in FLOWS,
     "target": "random_play" in read_graph(GRAPH, read_tree()),
 }))
 """
@@ -115,12 +112,12 @@ def test_the_page_is_in_shape(copy):
 
 
 @pytest.mark.slow
-def test_system_is_in_graph_report_and_flows(made):
+def test_system_is_in_graph_and_report(made):
     seen = json.loads(ran(made, "-c", SEEN))
     share = json.loads((made / "artifacts/reports/random/play.json").read_text())["first_wins"]["value"]
     assert 0.3 < share < 0.8
     figure = [share, "dvc repro random_play"]
-    assert seen == {"figure": figure, "charts": ["random-games"], "flow": True, "target": True}
+    assert seen == {"figure": figure, "charts": ["random-games"], "target": True}
     assert "Wins of the first side in random games" in (made / "artifacts/reports/index.html").read_text()
     assert "random_play" in json.loads((made / "artifacts/code.json").read_text())["code"]
     headlines = json.loads((made / "artifacts/reports/random.headlines.json").read_text())
@@ -128,18 +125,16 @@ def test_system_is_in_graph_report_and_flows(made):
 
 
 @pytest.mark.slow
-def test_the_pages_and_deployments_are_made(made):
+def test_the_pages_are_made(made):
     assert "## Random games" in (made / "docs/results.md").read_text()
     assert "| `first_wins` | wins of the first side |" in (made / "docs/reference/metrics.md").read_text()
     assert "random_play" in json.loads((made / "docs/reference/params.schema.json").read_text())["properties"]
-    deployed = yaml12.parse((made / "prefect.yaml").read_text())["deployments"]
-    assert deployed[-1]["entrypoint"] == "flows/systems.py:random_games"
 
 
 @pytest.mark.slow
 def test_no_other_file_is_edited_by_hand(made):
     changed = {line[3:] for line in git(made, "status", "--porcelain").splitlines() if line.startswith(" M")}
-    made = {name for name in changed if name.startswith("docs/")} | {"prefect.yaml", "README.md"}
+    made = {name for name in changed if name.startswith("docs/")} | {"README.md"}
     assert changed - made == {"dvc.yaml", "params.yaml"}
 
 

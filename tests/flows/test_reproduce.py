@@ -30,13 +30,12 @@ from prefect.states import Cancelling, Running, Scheduled
 from flows import CHECKOUT, serve, systems
 from flows.pool import prepare_pool, schedule_nightly
 from flows.runs import MOST_STARTS
-from flows.systems import FLOWS
+from flows.systems import FLOWS, amazons_net, reproduce
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
 from pipeline_src.report.figures import REGISTRY
 from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
 
-reproduce, amazons_net = FLOWS["reproduce"], FLOWS["amazons_net"]
 # Prefect leaves its own connections to the server for the garbage collector to close.
 pytestmark = [
     pytest.mark.slow,

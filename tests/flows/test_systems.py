@@ -1,16 +1,20 @@
 import json
 import logging
+import shutil
 import subprocess
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from flows import CHECKOUT, SETTINGS, systems
 from flows.__main__ import parse
-from flows.systems import FLOWS, LIMIT_MINUTES, REPORTS_URL, RETRIES, page_link, results_table
+from flows.systems import FLOWS, LIMIT_MINUTES, REPORTS_URL, RETRIES, page_link, reproduce, results_table
 from pipeline_src import yaml12
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import NO_LIMIT_S
+from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.schedule import cores
 
 
@@ -96,7 +100,7 @@ def test_the_link_is_to_the_page_of_the_checkout(checkout: Path, monkeypatch: py
     assert page_link(checkout) == "http://127.0.0.1:4201/index.html"
 
 
-# prefect.yaml, which `make docs` writes (`tests.reference.test_reference`).
+# prefect.yaml.
 
 PROJECT = yaml12.parse((CHECKOUT / "prefect.yaml").read_text())
 DEPLOYED = PROJECT["deployments"]
@@ -121,13 +125,29 @@ def test_every_flow_has_a_deployment():
     assert {file for file, _ in places} == {"flows/systems.py"}
 
 
-def test_only_deployments_of_crawling_flows_refresh_the_crawl():
+def test_deployments_have_parameters_of_their_flows_and_targets_of_the_graph():
+    stages = read_graph(CHECKOUT / GRAPH)
+    targets = {one["name"]: one["parameters"]["targets"] for one in DEPLOYED if "targets" in one.get("parameters", {})}
+    crawls = [name for name in stages if name.endswith("_crawl")]
+    measure = ("_baselines", "_evaluate", "_match", "_calibration", "_page")
+    assert targets == {"crawl": crawls, "evaluation": [name for name in stages if name.endswith(measure)]}
     for one in DEPLOYED:
         flow = FLOWS[one["entrypoint"].partition(":")[2]]
         assert one.get("parameters", {}).keys() <= flow.parameters.properties.keys()
 
 
-reproduce, joseki = FLOWS["reproduce"], FLOWS["joseki"]
+@pytest.mark.parametrize("target", ["amazons_crawl", "joseki_build"])
+def test_only_a_crawl_is_refreshed(checkout: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    chosen: list[str] = []
+    monkeypatch.setattr(systems.Scheduler, "run", lambda scheduler, _: chosen.extend(scheduler.schedule.forced) or {})
+    for name in (GRAPH, "params.yaml", "artifacts/code.json"):
+        (checkout / name).parent.mkdir(exist_ok=True)
+        shutil.copy(CHECKOUT / name, checkout / name)
+    limits = {"jobs": 1, "limit_s": 60, "retries": 0, "refresh_crawl": True}
+    refused = target != "amazons_crawl"
+    with pytest.raises(ZugwerkError, match="refresh_crawl: no target is a crawl") if refused else nullcontext():
+        systems.bring_up_to_date([target], None, checkout, **limits)
+    assert chosen == ([] if refused else [target])
 
 
 def test_the_options_are_the_flow_s_parameters() -> None:
@@ -150,10 +170,9 @@ def test_an_endless_limit_is_the_longest() -> None:
     assert parse(reproduce, ["--limit-minutes", "inf"])["limit_minutes"] == NO_LIMIT_S / 60
 
 
-def test_only_a_flow_that_crawls_has_a_crawl_to_refresh() -> None:
-    assert parse(reproduce, []).keys() - parse(joseki, []).keys() == {"refresh_crawl"}
-    for flow in (reproduce, joseki):
-        assert parse(flow, []).keys() == flow.parameters.properties.keys()
+def test_all_flows_have_the_same_options() -> None:
+    for flow in FLOWS.values():
+        assert parse(flow, []).keys() == flow.parameters.properties.keys() == parse(reproduce, []).keys()
 
 
 @pytest.mark.parametrize(

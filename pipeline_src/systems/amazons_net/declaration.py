@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline_src.project.params import Items, Named, Params, Whole, at
-from pipeline_src.project.systems import Boards, Claim, Counted, Figure, Flow, System, calibration_figures
+from pipeline_src.project.systems import Boards, Claim, Counted, Figure, System, calibration_figures
 from pipeline_src.selfplay.params import GateParams, GenerationParams, SelfPlayParams
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
@@ -208,9 +208,4 @@ SYSTEM = System(
     },
     pictures=("amazons-phases",),
     boards=Boards(AmazonsShown),
-    flow=Flow(
-        "Bring Amazons-Net up to date, from the crawl to the matches; push and publish.",
-        "The same for Amazons-Net alone, from the crawl to the matches; runs when asked to.",
-        crawls=True,
-    ),
 )

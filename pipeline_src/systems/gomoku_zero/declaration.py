@@ -9,7 +9,6 @@ from pipeline_src.project.systems import (
     Boards,
     Claim,
     Figure,
-    Flow,
     System,
     Words,
     calibration_figures,
@@ -127,8 +126,4 @@ SYSTEM = System(
     },
     pictures=("gomoku-elo",),
     boards=Boards(GomokuShown),
-    flow=Flow(
-        "Bring Gomoku's generations up to date, one after another, then the tables and ratings; push and publish.",
-        "Gomoku from self-play, a task for each generation, then its evaluation; runs when asked to.",
-    ),
 )

@@ -1,7 +1,7 @@
 """Self-learning on growing boards declares itself."""
 
 from pipeline_src.project.params import Named
-from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, System
+from pipeline_src.project.systems import Boards, Claim, Figure, PlyShown, System
 from pipeline_src.selfplay.params import GateParams, TrainParams
 from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY
 from pipeline_src.systems.gomoku_zero.params import GomokuNet, GomokuSelfPlay
@@ -70,8 +70,4 @@ SYSTEM = System(
     },
     pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
     boards=Boards(PlyShown, "A position on the largest board."),
-    flow=Flow(
-        "Bring the boards up to date, from the smallest to the largest, then their evaluation; push and publish.",
-        "Self-learning on growing boards, a task for each board, then its evaluation; runs when asked to.",
-    ),
 )

@@ -1,6 +1,6 @@
 """The joseki library declares itself."""
 
-from pipeline_src.project.systems import Boards, Claim, Counted, Figure, Flow, PlyShown, System
+from pipeline_src.project.systems import Boards, Claim, Counted, Figure, PlyShown, System
 from pipeline_src.systems.joseki.params import (
     JosekiBuildParams,
     JosekiCrawlParams,
@@ -75,8 +75,4 @@ SYSTEM = System(
     },
     pictures=("joseki-accuracy-measured",),
     boards=Boards(PlyShown, "A position of a game of the library."),
-    flow=Flow(
-        "Bring the games, the joseki library and its evaluation up to date; push and publish.",
-        "The joseki library and its evaluation; runs when asked to.",
-    ),
 )

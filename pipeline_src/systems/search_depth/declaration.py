@@ -1,7 +1,7 @@
 """The search depth chosen by a net declares itself."""
 
 from pipeline_src.project.params import Params, Whole
-from pipeline_src.project.systems import Boards, Claim, Figure, Flow, System
+from pipeline_src.project.systems import Boards, Claim, Figure, System
 from pipeline_src.systems.search_depth.params import (
     DepthEvaluateParams,
     DepthGame,
@@ -118,8 +118,4 @@ SYSTEM = System(
     },
     pictures=("depth-matches", "depth-curve"),
     boards=Boards(DepthShown),
-    flow=Flow(
-        "Bring the search depth's labels, models, evaluation and matches up to date; push and publish.",
-        "The net that chooses the search depth, from labels to matches, a task for each model; runs when asked to.",
-    ),
 )
