@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import GAMES, Game, load_game
 from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.players.player import Bounds, ErrorKind, Player, PlayerError, Position, Thought
 from pipeline_src.players.registry import make_player
@@ -114,8 +114,10 @@ def read_plies(text: str) -> int:
 # both sides still have a chance, and if it is played with both colours.
 
 
-LEVEL_AREA, LEVEL_JUDGE, LEVEL_BOUND = 9, "alphabeta:depth=2", 40.0
-"""For `level_openings`: side of the square that has the stones, judge and bound, as in the graph."""
+LEVEL_AREA = 9  # Side of the square that has the stones of level openings of Gomoku
+LEVEL = {"gomoku": ("alphabeta:depth=2", 40.0), "amazons": ("alphabeta:nodes=3000", 0.5)}
+"""Judges of `level_openings`, and what they call level at most: in squares for the Amazons."""
+LEVEL_OTHERS = "mcts:playouts=1000", 0.3
 
 
 def balanced_openings(
@@ -132,27 +134,27 @@ def balanced_openings(
 ) -> list[tuple[int, ...]]:
     """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
 
-    As for `random_openings`, but an opening is also drawn again if an earlier one is equal under the eight symmetries,
-    or if the value to the ``judge``, a player that searches, is above ``bound``. With ``played``, nodes per move of
-    games that the judge plays against itself from the opening, each side has to win one of them: a value near 0 often
-    hides a win just beyond the search depth. The board is square; for ``among`` see `draw_openings`,
-    and for ``on_found``.
+    As for `random_openings`, but an opening is also drawn again if an earlier one is equal, on the square boards of the
+    Amazons and Gomoku under any of the eight symmetries, or if the value to the ``judge``, a player that searches, is
+    above ``bound``. With ``played``, nodes per move of games that the judge plays against itself from the opening, each
+    side has to win one of them: a value near 0 often hides a win just beyond the search depth. For ``among`` see
+    `draw_openings`, and for ``on_found``.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.
     """
     if plies == 0:
         return [()] * count
-    rules, expert = get_game(game), make_player(game, judge)
+    rules, expert = load_game(game), make_player(game, judge)
     if not expert.searches:
         raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
 
-    def form(opening: tuple[int, ...], state: Any) -> bytes | None:
+    def form(opening: tuple[int, ...], state: Any) -> Hashable:
         if abs(_value(expert, state, start, opening)) > bound:
             return None
         if played and not _both_win(rules, expert, state, played):
             return None
-        return canonical_form(state.board, rules.to_play(state))
+        return canonical_form(state.board, rules.to_play(state)) if game in GAMES else rules.to_fen(state)
 
     openings = draw_openings(rules, start, count, plies, seed, form, among, on_found)
     if len(openings) < count:
@@ -163,17 +165,17 @@ def balanced_openings(
     return openings
 
 
-def level_openings(rules: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return ``count`` openings of Gomoku near the middle of a square board that two plies of search call level.
+def level_openings(game: str, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return ``count`` openings that a short search calls level; those of Gomoku lie near the middle of a square board.
 
     Raises:
-        ZugwerkError: another game, or too few openings pass.
+        ZugwerkError: the game has no players, or too few openings pass.
     """
-    if rules.NAME != "gomoku":
-        raise ZugwerkError(f"openings level:{plies} are for gomoku, not {rules.NAME}; expected random:PLIES")
-    side = start.board.shape[0]
-    cells = central_cells(side, min(side, LEVEL_AREA))
-    return balanced_openings(rules.NAME, start, count, plies, seed, LEVEL_JUDGE, LEVEL_BOUND, cells)
+    cells = None
+    if game == "gomoku":
+        side = start.board.shape[0]
+        cells = central_cells(side, min(side, LEVEL_AREA))
+    return balanced_openings(game, start, count, plies, seed, *LEVEL.get(game, LEVEL_OTHERS), cells)
 
 
 def central_cells(size: int, side: int) -> list[int]:

@@ -97,7 +97,7 @@ class MatchSpec:
         """
         rules, start, seed = load_game(self.game), self.board.start(), [self.seed, 0]
         if self.openings.startswith("level:"):
-            drawn = level_openings(rules, start, self.pairs, read_plies(self.openings), seed)
+            drawn = level_openings(self.game, start, self.pairs, read_plies(self.openings), seed)
             return [Opening("", actions) for actions in drawn]
         return read_openings(rules, self.openings, start, self.pairs, seed)
 
@@ -376,7 +376,7 @@ class Tournament(Params):
     games: Even = 20
     """Number of games of each meeting, even."""
     openings: Text = "random:2"
-    """``random:PLIES``, ``none`` or a file. Every meeting has the same openings."""
+    """``random:PLIES``, ``level:PLIES``, ``none`` or a file. Every meeting has the same openings."""
     size: int | None = None
     """Size of the board; None is the game's standard one."""
     variant: Text | None = None

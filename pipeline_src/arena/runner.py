@@ -17,7 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline_src.arena.game import POINTS, Fixture, GameClock, OpenGame, PlayedGame, TimeControl, play, random_openings
+from pipeline_src.arena.game import (
+    POINTS,
+    Fixture,
+    GameClock,
+    OpenGame,
+    PlayedGame,
+    TimeControl,
+    level_openings,
+    play,
+    random_openings,
+)
 from pipeline_src.arena.journal import Journal, each_kept
 from pipeline_src.arena.result import Match, Standing
 from pipeline_src.files import stamp
@@ -231,12 +241,16 @@ def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
     return keys
 
 
-def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int]) -> list[Fixture]:
+def swapped_pairs(
+    board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int], *, level: bool = False
+) -> list[Fixture]:
     """Return the games of a match in colour-swapped pairs, each from its own random opening of so many plies.
 
-    Player A has the first side in the first game of a pair. The match depends on the seed and on nothing else.
+    Player A has the first side in the first game of a pair. The match depends on the seed and on nothing else. With
+    ``level``, openings are drawn again until a short search calls them level.
     """
-    openings = random_openings(load_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
+    drawn = board.start(), pairs, opening_plies, [*seed, 0]
+    openings = level_openings(board.game, *drawn) if level else random_openings(load_game(board.game), *drawn)
     return [
         game
         for number, opening in enumerate(openings)

@@ -34,7 +34,7 @@ def match(
     games: int = typer.Option(100, help="Number of games, even: each opening is played twice with the sides swapped."),
     openings: str | None = typer.Option(
         None,
-        help="random:PLIES, level:PLIES (Gomoku: stones near the middle that leave both sides a chance), none, or a "
+        help="random:PLIES, level:PLIES (those that a short search calls level; of Gomoku near the middle), none, or a "
         "file with an opening or FEN on each line.  [default: random:2; Gomoku level:4 from 9x9 on]",
     ),
     movetime: float | None = typer.Option(

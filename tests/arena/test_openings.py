@@ -1,15 +1,28 @@
 """Openings: random ones, those of a file, and balanced ones."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 
-from pipeline_src.arena.game import Opening, balanced_openings, canonical_form, central_cells, random_openings
+from pipeline_src.arena.game import (
+    LEVEL,
+    LEVEL_OTHERS,
+    Opening,
+    balanced_openings,
+    canonical_form,
+    central_cells,
+    level_openings,
+    random_openings,
+)
 from pipeline_src.arena.match import MatchSpec, read_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.amazons import format_move, parse_move
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import get_game, load_game
 from pipeline_src.learning.symmetry import transform_boards
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import Limit
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
@@ -130,7 +143,7 @@ def test_too_few_openings_is_an_error():
         random_openings(GAME, few, 2, 1, [7])
 
 
-def test_level_openings_are_central_and_gomoku_only():
+def test_level_openings_of_gomoku_are_central():
     spec = MatchSpec("gomoku", "random", "random", 24, "level:4", 15)
     found = spec.read_openings()
     assert found == spec.read_openings()
@@ -139,10 +152,29 @@ def test_level_openings_are_central_and_gomoku_only():
     for opening in found:
         assert len(opening.actions) == 4
         assert all(3 <= k <= 11 for action in opening.actions for k in divmod(action, 15))
-    with pytest.raises(ZugwerkError, match="openings level:2 are for gomoku, not amazons; expected random:PLIES"):
-        MatchSpec("amazons", "random", "random", 4, "level:2").read_openings()
     with pytest.raises(ZugwerkError, match="expected level:PLIES, a number of plies"):
         MatchSpec("gomoku", "random", "random", 4, "level:x", 15).read_openings()
+
+
+@pytest.mark.parametrize(("game", "judge", "bound"), [("amazons", *LEVEL["amazons"]), ("hex", *LEVEL_OTHERS)])
+def test_level_openings_of_all_games_are_level_to_a_search(game, judge, bound):
+    spec, rules = MatchSpec(game, "random", "random", 24, "level:2", 10 if game == "amazons" else 7), load_game(game)
+    start = spec.board.start()
+    expert = make_player(game, judge)
+
+    def worth(actions):
+        state = reduce(rules.play, actions, start)
+        return abs(expert.think(Position(state, np.random.default_rng(0), start, actions)).found.value)
+
+    assert max(worth(one.actions) for one in spec.read_openings()) <= bound
+    drawn = random_openings(rules, start, 12, 2, [1, 0])
+    assert max(map(worth, drawn)) > bound
+
+
+@pytest.mark.parametrize(("game", "words"), [("go", "no player 'mcts' for go"), ("chess", "no game called 'chess'")])
+def test_a_game_without_players_has_no_level_openings(game, words):
+    with pytest.raises(ZugwerkError, match=words):
+        level_openings(game, None, 1, 2, [1])
 
 
 pytestmark = pytest.mark.usefixtures("stubs")

@@ -71,10 +71,12 @@ def play_pairings(
     parallel: Parallel,
     journal: Journal,
     path: Path,
+    *,
+    level: bool = False,
 ) -> dict[str, Match]:
-    """Play the pairs of games of both players of each name, and write all games to ``path``."""
+    """Play the pairs of games of both players of each name, see `swapped_pairs`, and write all games to ``path``."""
     fixtures = [
-        swapped_pairs(board, *texts[name], count, opening_plies, [*stream, *name.encode()])
+        swapped_pairs(board, *texts[name], count, opening_plies, [*stream, *name.encode()], level=level)
         for name, count in pairs.items()
     ]
     played = play_matches(board, fixtures, parallel, journal)

@@ -269,7 +269,7 @@ class AmazonsZeroEvaluate(Params):
     """Matches of the last generation's best player, and of earlier ones, in simulations and nodes and never by time."""
 
     opening_plies: Annotated[int, Field(ge=1, le=20)]
-    """Number of random plies before the players take over."""
+    """Number of random plies before the players take over, level to a short search."""
     size: Literal[6, 8, 10] = 10
     """Side of the board."""
     matches: Annotated[Named[Pairing], Field(min_length=1)]

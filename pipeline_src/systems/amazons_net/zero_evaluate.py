@@ -60,7 +60,8 @@ def main() -> None:
     pairs = {name: one.pairs for name, (one, _) in pairings.items()}
     stream = [seed, streams.AMAZONS_ZERO_EVALUATE]
     with stage_journal(WORK, __name__, {"amazons_engine": engine.model_dump()}) as journal:
-        matches = play_pairings(board, texts, pairs, params.opening_plies, stream, parallel, journal, GAMES)
+        plies = params.opening_plies
+        matches = play_pairings(board, texts, pairs, plies, stream, parallel, journal, GAMES, level=True)
     write_json(REPORTS / "evaluate.json", {name: summary(matches[name]) for name in params.matches} | totals(reports))
     rated = {number: matches[f"generation_{number:02d}"] for number in params.rated if params.rated_pairs}
     write_table(REPORTS / "strength.csv", strength_rows(reports, rated))
