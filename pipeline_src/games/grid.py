@@ -276,6 +276,19 @@ def parse_move(text: str, height: int, width: int) -> int:
     return cells[0] if len(cells) == 1 else cells[0] * height * width + cells[1]
 
 
+def owner_letters(owners: tuple[int, ...]) -> str:
+    """Return a letter for each code of a board: ``x``, ``o`` and ``#`` of an owner's first kind, else ``X`` and ``O``.
+
+    >>> owner_letters((0, 1, 0, 1, -1))
+    '.xoXO#'
+    """
+    letters = "."
+    for owner in owners:
+        usual = "xo#"[owner]
+        letters += usual.upper() if usual in letters else usual
+    return letters
+
+
 def diagram(game: Any, state: Any) -> str:
     """Return the lines of a board, top rank first, with the game's letters."""
     return stone_diagram(state.board, -1, ascii_lowercase, game.LETTERS)

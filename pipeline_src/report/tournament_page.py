@@ -12,6 +12,7 @@ from typing import Any
 from pipeline_src.arena.match import NamedGame, Standings, Tournament
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import load_game
+from pipeline_src.games.grid import owner_letters
 from pipeline_src.games.stones import write_ranks
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -54,7 +55,7 @@ def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
     """Return all games with their moves and the ranks of each position."""
     board, rules = tournament.spec().board, load_game(tournament.game)
     owners = getattr(rules, "OWNERS", None)  # of a game in one file, whose letters may be any
-    letters = None if owners is None else "." + "".join("xo#"[owner] for owner in owners)
+    letters = None if owners is None else owner_letters(owners)
 
     def ranks(state: Any) -> str:
         return rules.to_fen(state).split()[0] if letters is None else write_ranks(state.board, letters)

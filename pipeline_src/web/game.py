@@ -17,7 +17,7 @@ from pipeline_src.games.amazons import AmazonsState, format_square
 from pipeline_src.games.game import GAMES, get_game, load_game
 from pipeline_src.games.game import Game as Rules
 from pipeline_src.games.gomoku import EMPTY, GomokuState, forbidden, kind_of_line, line_through, on_board, run
-from pipeline_src.games.grid import PASS, cell_text
+from pipeline_src.games.grid import PASS, cell_text, owner_letters
 from pipeline_src.games.rules import to_play as to_play_of
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame import PLAY_NODES, closed, count_out, endgame_scratch
@@ -149,7 +149,7 @@ class Game:
         if self.moves:
             last = touched(states[-2], rules.parse_move(self.moves[-1], *self.state.board.shape))
         picks = [touched(self.state, action) for action in actions]
-        letters = plain_letters(rules.OWNERS)
+        letters = owner_letters(rules.OWNERS)
         codes = enumerate(self.state.board.flat)
         stones = {cell_text(cell, *self.state.board.shape): letters[code] for cell, code in codes if code}
         named = dict(zip(reversed(picks), reversed(texts), strict=True))  # of moves alike, the first one
@@ -175,19 +175,6 @@ def touched(state: Any, action: int) -> str:
     """Return the cells that an action names before it is played: ``d4``, ``d2-d3``, or ``pass``."""
     cells = [int(cell) for cell in kernels.squares(state, action) if cell >= 0]
     return "-".join(cell_text(cell, *state.board.shape) for cell in cells) or PASS
-
-
-def plain_letters(owners: tuple[int, ...]) -> str:
-    """Return a letter for each code of a board: ``x``, ``o`` and ``#`` of an owner's first kind, else ``X`` and ``O``.
-
-    >>> plain_letters((0, 1, 0, 1, -1))
-    '.xoXO#'
-    """
-    letters = "."
-    for owner in owners:
-        usual = "xo#"[owner]
-        letters += usual.upper() if usual in letters else usual
-    return letters
 
 
 def look_of(rules: Any, start: Any) -> Literal["points", "squares", "hexagons"]:
