@@ -31,7 +31,7 @@ def main() -> None:
     for seed, (name, (a, b, games, size)) in enumerate(MATCHES.items()):
         if name in chosen(options.only, MATCHES):
             count = min(games, options.games or games)
-            spec = MatchSpec("amazons", a, b, count, "random:4", size, seed=seed, cpu_time=True)
+            spec = MatchSpec("amazons", a, b, count, "level:4", size, seed=seed, cpu_time=True)
             match = run_match(spec, WORK / f"{name}.parquet", Parallel(workers=options.workers))
             print(line(match), flush=True)
             if name == next(iter(MATCHES)):

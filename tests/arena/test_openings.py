@@ -16,6 +16,7 @@ from pipeline_src.arena.game import (
     random_openings,
 )
 from pipeline_src.arena.match import MatchSpec, read_openings
+from pipeline_src.arena.runner import Board, swapped_pairs
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.amazons import format_move, parse_move
@@ -169,6 +170,14 @@ def test_level_openings_of_all_games_are_level_to_a_search(game, judge, bound):
     assert max(worth(one.actions) for one in spec.read_openings()) <= bound
     drawn = random_openings(rules, start, 12, 2, [1, 0])
     assert max(map(worth, drawn)) > bound
+
+
+def test_pairs_of_a_stage_may_begin_from_level_openings():
+    board = Board("amazons", 10)
+    drawn = level_openings("amazons", board.start(), 3, 2, [7, 0])
+    played = swapped_pairs(board, "random", "one_ply", 3, 2, [7], level=True)
+    assert [one.opening for one in played] == [opening for opening in drawn for _ in range(2)]
+    assert {one.opening for one in played} != {one.opening for one in swapped_pairs(board, "a", "b", 3, 2, [7])}
 
 
 @pytest.mark.parametrize(("game", "words"), [("go", "no player 'mcts' for go"), ("chess", "no game called 'chess'")])
