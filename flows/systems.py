@@ -70,8 +70,7 @@ def bring_up_to_date(
     site is asked.
 
     Raises:
-        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`, the first of several; or no target is a
-            crawl to refresh.
+        ZugwerkError: a target failed at its last attempt, see `dvc_run.repro`; the first of several.
     """
     step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     with Children() as children:
@@ -80,7 +79,7 @@ def bring_up_to_date(
         )
         schedule = scheduler.schedule
         if refresh_crawl and not schedule.forced:
-            raise ZugwerkError("refresh_crawl: no target is a crawl, whose name would end with _crawl; leave it out")
+            get_run_logger().info("refresh_crawl: no target is a crawl, so nothing is fetched")
 
         def submit(target: str, workers: int) -> PrefectFuture[Any]:
             forced, before = target in schedule.forced, []
