@@ -123,7 +123,7 @@ def test_every_flow_has_a_deployment():
     assert {file for file, _ in places} == {"flows/systems.py"}
 
 
-def test_deployments_have_parameters_of_their_flows_and_targets_of_the_graph():
+def test_deployments_have_parameters_of_flows_and_targets_of_the_graph():
     stages = read_graph(CHECKOUT / GRAPH)
     targets = {one["name"]: one["parameters"]["targets"] for one in DEPLOYED if "targets" in one.get("parameters", {})}
     crawls = [name for name in stages if name.endswith("_crawl")]
