@@ -10,7 +10,6 @@ import json
 import math
 import os
 import queue
-import re
 import statistics
 import time
 from collections import defaultdict
@@ -172,25 +171,19 @@ class Schedule:
 # names keys of params.yaml: the number of places that the stage needs, and the number that it can use.
 
 
-_LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
+def read_targets(
+    checkout: Path, children: Children, targets: Sequence[str] = ()
+) -> tuple[dict[str, set[str]], set[str]]:
+    """Return the dependencies of each target, in dvc.yaml's order, and those that `dvc repro --single-item` would run.
 
-
-def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
-    """Return the dependencies of each target, in dvc.yaml's order. Raises ZugwerkError: none, or unreadable."""
-    before: dict[str, set[str]] = {}
-    for line in _ask(["dag", "--dot"], checkout, children):
-        if found := _LINE.fullmatch(line):
-            target, after = found["target"], found["after"]
-            before.setdefault(after or target, set()).update([target] if after else [])
-    if not before:
+    Only ``targets``, or without any all, are looked at for the latter. Raises ZugwerkError: no stage, or unreadable.
+    """
+    lines: list[str] = []
+    run_dvc(["graph", *targets], checkout, lines.append, children)
+    found = json.loads(next(line for line in lines if line.startswith("{")))
+    if not found["before"]:
         raise ZugwerkError(f"{checkout / GRAPH}: no stage")
-    return before
-
-
-def changed_targets(targets: Sequence[str], checkout: Path, children: Children) -> set[str]:
-    """Return the targets, of those given or of all, that `dvc repro --single-item` would run."""
-    lines = _ask(["status", "--json", *targets], checkout, children)
-    return set(json.loads(next(line for line in lines if line.startswith("{"))))
+    return {target: set(before) for target, before in found["before"].items()}, set(found["changed"])
 
 
 def require_recorded(checkout: Path, children: Children) -> None:
@@ -240,12 +233,6 @@ def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
                     raise ZugwerkError(f"{GRAPH}: {name}: meta.{kind}: {what}")
         found[name] = Places(*numbers)
     return found
-
-
-def _ask(words: list[str], checkout: Path, children: Children) -> list[str]:
-    lines: list[str] = []
-    run_dvc(words, checkout, lines.append, children)
-    return lines
 
 
 def _listed(group: list[str]) -> str:
@@ -310,17 +297,16 @@ class Scheduler:
         self.checkout, self.children = checkout, children
         self.beside: list[str] = []  # Targets that were running when the first one failed, and finished
         recorded = children.submit(require_recorded, checkout, children)
-        graph = children.submit(read_targets, checkout, children)
-        status = None if force else children.submit(changed_targets, (), checkout, children)
+        before, changed = read_targets(checkout, children)
         params = read_tree(checkout / PARAMS_FILE)
-        chosen = select(graph.result(), targets, system)
+        chosen = select(before, targets, system)
         recorded.result()
         self._profile = str(params.get("profile", ""))
         self._seconds = _read_seconds(checkout / SECONDS)
         self.schedule = Schedule(
             chosen,
             jobs,
-            changed=status.result() & chosen.keys() if status else set(),
+            changed=set() if force else changed & chosen.keys(),
             forced={target for target in chosen if force or (refresh_crawl and target.endswith("_crawl"))},
             places=read_places(checkout, params),
             seconds=self._seconds.setdefault(self._profile, {}),
@@ -342,7 +328,7 @@ class Scheduler:
         while True:
             if not failed:
                 if not running and len(schedule.doubtful) > 1:
-                    schedule.answer(changed_targets(sorted(schedule.doubtful), self.checkout, self.children))
+                    schedule.answer(read_targets(self.checkout, self.children, sorted(schedule.doubtful))[1])
                 for target, places in schedule.begin().items():
                     running[target] = submit(target, places)
                     running[target].add_done_callback(tell(target))

@@ -25,7 +25,6 @@ from pipeline_src.project.schedule import (
     Places,
     Schedule,
     TargetsFailedError,
-    changed_targets,
     log_file,
     read_places,
     read_targets,
@@ -191,21 +190,22 @@ def children():
 
 
 def test_reads_dependencies_and_changes(checkout, children):
-    assert read_targets(checkout, children) == {
+    before, changed = read_targets(checkout, children)
+    assert before == {
         "toy_crawl": set(),
         "toy_count": {"toy_crawl"},
         "toy_train@a": {"toy_count"},
         "toy_train@b": {"toy_count"},
     }
-    assert changed_targets((), checkout, children) == {"toy_crawl", "toy_count", "toy_train@a", "toy_train@b"}
-    assert changed_targets(["toy_train@a"], checkout, children) == {"toy_train@a"}
+    assert changed == {"toy_crawl", "toy_count", "toy_train@a", "toy_train@b"}
+    assert read_targets(checkout, children, ["toy_train@a"]) == (before, {"toy_train@a"})
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "dvc.yaml: no stage$"),
-        ("stages: [", r"`dvc --wait-for-lock dag --dot` failed(.|\n)*dvc.yaml"),
+        ("stages: [", r"dvc_graph --wait-for-lock graph` failed(.|\n)*dvc.yaml"),
         ("stages: {a: {foreach: '${a}', do: {cmd: ls}}}", r"failed to parse 'stages.a.foreach' in 'dvc.yaml'"),
     ],
 )
@@ -217,7 +217,7 @@ def test_errors_in_dvc_yaml_are_named(checkout, children, text, message):
 
 @pytest.mark.slow
 def test_targets_of_the_graph_match_dvc_yaml(children):
-    targets, graph = read_targets(ROOT, children), read_graph(ROOT / "dvc.yaml")
+    (targets, _), graph = read_targets(ROOT, children), read_graph(ROOT / "dvc.yaml")
     assert {name.partition("@")[0] for name in targets} == graph.keys()
     some = ["gomoku_first", "gomoku_generation@02", "gomoku_generation@03", "gomoku_evaluate", "report_page"]
     assert [name for name in targets if name in some] == some
@@ -337,13 +337,13 @@ def test_brings_the_graph_up_to_date_once(checkout, processes):
     assert [target for target, _ in seen.ended_] == seen.began_ == all_of_it
     assert ran == dict.fromkeys(all_of_it, "ran")
     assert (checkout / "models/b.txt").exists()
-    assert sorted(processes) == sorted(["dag", "status", *all_of_it])
+    assert sorted(processes) == sorted(["graph", *all_of_it])
     assert "crawled" in (checkout / log_file("toy_crawl")).read_text().splitlines()
     assert json.loads((checkout / SECONDS).read_text())["toy"].keys() == set(all_of_it)
     lock = (checkout / "dvc.lock").read_text()
     processes.clear()
     assert states(checkout) == dict.fromkeys(all_of_it, "up to date")
-    assert sorted(processes) == ["dag", "status"]
+    assert processes == ["graph"]
     assert states(checkout, targets=["toy_count"], force=True) == dict.fromkeys(all_of_it[:2], "ran")
     assert (checkout / "dvc.lock").read_text() != lock  # a page more
     assert (checkout / "pages.txt").read_text() == "page\n" * 2
@@ -361,7 +361,7 @@ def test_dvc_is_asked_once_for_unaffected_targets(checkout, processes):
     processes.clear()
     (checkout / "source").write_text('{"a": 1, "b": 1, "c": 2, "d": 1, "e": "a comment"}')
     assert states(checkout) == {"code": "ran", "c": "ran"} | dict.fromkeys("abd", "up to date")
-    assert sorted(processes) == ["c", "code", "dag", "status", "status"]
+    assert sorted(processes) == ["c", "code", "graph", "graph"]
 
 
 def test_independent_targets_run_at_the_same_time(checkout):
