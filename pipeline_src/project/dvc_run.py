@@ -1,6 +1,6 @@
 """Run DVC: its output streamed, its time limited, its processes ended with their caller.
 
-Results are read from DVC's data (`dvc status --json`, the lock file). Where it has only messages, an unknown one is an
+Results are read from DVC's data (`dvc_graph`, the lock file). Where it has only messages, an unknown one is an
 error. `verify` reads all files of DVC's cache and outputs, since DVC compares sizes and times, and trusts read-only
 files in its cache, so that it does not notice a flipped bit on disk.
 """
