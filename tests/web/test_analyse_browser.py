@@ -120,6 +120,27 @@ def test_position_set_up_by_clicks_in_turn_is_played_from(open_page):
     assert page.evaluate("document.activeElement.dataset.cell") == "h8"
 
 
+def test_tabs_below_thoughts_stay_where_they_are(open_page, record_file):
+    page = open_page("#/analyse")
+    page.push("records/amazons/games.parquet", "Game 2")
+    choose_player(page, "alphabeta:width=3")
+    page.see("4 of 4 positions")
+    page.evaluate(
+        """() => {
+            const tab = document.querySelector("[role=tab]"), tops = window.tops = new Set();
+            (function look() { tops.add(Math.round(tab.getBoundingClientRect().top)); requestAnimationFrame(look); })();
+        }"""
+    )
+    for key, move in (("Home", 0), ("End", 3), ("Home", 0), ("End", 3)):
+        page.keyboard.press(key)
+        page.see(f"Move {move} of 3")
+        page.locator(".candidates li").nth(2).wait_for()
+        if key == "End":
+            tops = page.evaluate("[...window.tops]")
+            page.evaluate("window.tops.clear()")
+    assert max(tops) - min(tops) <= 1
+
+
 def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, record_file):
     page = open_page("#/analyse")
     page.push("records/amazons/games.parquet", "Game 2")

@@ -1,7 +1,7 @@
 // A game on a free board: moves that a person plays become variations of its tree, and players judge its positions.
 
 import { get, post } from "../api.js";
-import { backInSight, count, field, h, notice, percent, put, short, spaced, tabs, toast } from "../dom.js";
+import { backInSight, count, field, h, notice, percent, put, short, spaced, steady, tabs, toast } from "../dom.js";
 import { GameBoard, numbersButton, sidesOf, threatsButton } from "../play/board.js";
 import { SquaresOfSides } from "../play/squares.js";
 import { Chart } from "../chart.js";
@@ -82,7 +82,7 @@ export async function study(root, begin, views, replay, { at = 0, address, given
     h("div", { class: "stack" },
       h("div", { class: "row head" }, h("div", { class: "grow" }, title, h("small", {}, about), " ", opening), h("button", { type: "button", class: "quiet", onclick: () => begin(views.choose) }, "Open another")),
       warning, gone.length > 0 && notice(`There is no player ${gone.join(", nor ").slice(0, 200)} here; ${given.player || replay.analysts[0]} analyses instead.`, "bad"), replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad"),
-      judged ? h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer)
+      judged ? steady(h("div", { class: "card stack judged" }, judges.bar(candidates.controls), judges.progress, chartCard, story, candidates.element, said, closer))
         : playable && h("p", { class: "note" }, "No player of this package analyses this game."),
       tabs("About the game", panels))));
   if (judged) chart = new Chart(chartBox, { label: `Win rate of ${sides[0]} over the game`, height: innerHeight < 820 ? 95 : 130, rule: 0.5, halves: head.game === "amazons" ? ["var(--white-stone)", "var(--black-stone)"] : ["var(--black-stone)", "var(--white-stone)"], onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
