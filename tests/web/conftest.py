@@ -257,6 +257,11 @@ def set_up(page, player=None, **setup):
     mode = {"mode": "player", f"player {setup['game']}": player} if player else {"mode": "people"}
     page.evaluate("([key, value]) => localStorage.setItem(key, JSON.stringify(value))", [SETUP, mode | setup])
     page.reload()
+    push_play(page)
+
+
+def push_play(page):
+    """Push *Play* and wait for the game, since the board shown before it takes no move."""
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")
     page.wait_for_selector(".seat.to-move")

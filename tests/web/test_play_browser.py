@@ -17,6 +17,7 @@ from tests.web.conftest import (
     fits,
     moves,
     play_amazons_by_mouse,
+    push_play,
     put_stones,
     set_up,
     turn,
@@ -110,7 +111,7 @@ def test_a_game_in_one_file_is_chosen_and_begun(open_page):
     page.get_by_label("Which").select_option(label="Connect Four")
     page.see("Connect Four: a stone falls to the lowest empty cell", "zugwerk learn connect_four --size 7 makes one")
     page.fine()
-    page.push("Play")
+    push_play(page)
     page.touch("d1")
     page.locator(".moves .move").nth(1).wait_for()
     assert moves(page)[0] == "d"
@@ -166,7 +167,7 @@ def test_a_piece_is_moved_by_touch_drag_and_keyboard(begin_game):
 
 def test_hex_has_hexagons_and_othello_a_pass(open_page):
     page = open_page("#/play?game=hex&size=7&variant=standard&first=person&second=person")
-    page.push("Play")
+    push_play(page)
     page.touch("d4")
     page.see("White to move.")
     assert page.locator(".hexagon").count() == 49
@@ -293,8 +294,7 @@ def test_clock_stops_while_the_connection_is_lost(open_page):
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
     page.get_by_text("Clock").click()
     page.get_by_label("Minutes a side").fill("5")
-    page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_selector(".seat.to-move")  # until then, it is the preview's board that is touched
+    push_play(page)
     page.touch("f5")
     page.see("White to move.")
     page.route_web_socket(re.compile("/socket$"), lambda _: None)  # nobody answers
@@ -447,8 +447,7 @@ def test_levels_come_first_among_opponents_with_their_strength(open_page, size):
     page.see("There are no levels on this board. Strength is measured on 15")
     page.get_by_label("Board", exact=True).select_option("15")
     page.get_by_label("Opponent").select_option("level:2")
-    page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_selector(".seat.to-move")
+    push_play(page)
     page.see("Level 2, novice, about")
     page.touch("h8")
     page.locator(".moves .move").nth(1).wait_for()
@@ -501,8 +500,7 @@ def test_two_candidates_with_the_same_destination_have_a_number_each(open_page):
 def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
     page = open_page("#/play?game=gomoku&size=9&variant=freestyle&first=person&second=random&moves=e3,b8,e4,c8,e5,d8")
     page.get_by_label("Teach me").check()
-    page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_selector(".seat.to-move")
+    push_play(page)
     assert page.get_by_label("Teach me").is_checked()
     page.touch("i1")
     warning = page.get_by_role("alert")
@@ -662,8 +660,7 @@ def test_boards_end_above_the_fold_of_a_laptop(open_page):
         assert page.evaluate("scrollY") == 0
 
     fold()
-    page.get_by_role("button", name="Play", exact=True).click()
-    page.wait_for_selector(".seat.to-move")
+    push_play(page)
     fold()
     for path, text in (("#/analyse?game=gomoku&size=15&moves=h8", "Move 1 of 1"), ("#/nets", "What the net sees")):
         page.goto(page.url.split("#")[0] + path)
