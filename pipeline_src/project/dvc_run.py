@@ -185,8 +185,9 @@ def run_dvc(
     *,
     limit_s: float = NO_LIMIT_S,
     env: Mapping[str, str] | None = None,
+    module: str = "dvc",
 ) -> None:
-    """Run a command of DVC, or ``graph`` of `dvc_graph`, in a checkout.
+    """Run a command of DVC, or of a module that adds one to DVC's (`dvc_graph`), in a checkout.
 
     Its output goes line by line to ``say``. However this function is left (an error, a cancelled flow, Ctrl-C, the
     death of this process), DVC and all that its stage started end too, within `supervise.GRACE_S` or so.
@@ -198,7 +199,7 @@ def run_dvc(
         ZugwerkError: a file of the graph has the markers of a merge conflict.
     """
     _refuse_conflicts(checkout)
-    command = ["pipeline_src.project.dvc_graph" if arguments[0] == "graph" else "dvc", "--wait-for-lock", *arguments]
+    command = [module, "--wait-for-lock", *arguments]
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
     while True:

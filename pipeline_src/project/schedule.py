@@ -179,7 +179,7 @@ def read_targets(
     Only ``targets``, or without any all, are looked at for the latter. Raises ZugwerkError: no stage, or unreadable.
     """
     lines: list[str] = []
-    run_dvc(["graph", *targets], checkout, lines.append, children)
+    run_dvc(["graph", *targets], checkout, lines.append, children, module="pipeline_src.project.dvc_graph")
     found = json.loads(next(line for line in lines if line.startswith("{")))
     if not found["before"]:
         raise ZugwerkError(f"{checkout / GRAPH}: no stage")

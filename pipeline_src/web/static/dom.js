@@ -78,16 +78,16 @@ export function reveal(box, element) {
   if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = top - box.clientHeight / 2;
 }
 
-/** Keep a box as tall as it was, or a click on what lies below it would miss; until its width, or a button in it, changes it. */
+/** Keep a box as tall as it was, or a click on what lies below it would miss; until its width, a switch or a list in it changes. */
 export function steady(box) {
   let width = 0;
-  const free = (event) => { if (event.target.closest("button, select")) box.style.minHeight = ""; };
+  const free = (event) => { if (event.target.closest("[aria-pressed], select")) box.style.minHeight = ""; };
   box.addEventListener("click", free);
   box.addEventListener("change", free);
   new ResizeObserver(() => {
     if (box.offsetWidth !== width) box.style.minHeight = "";
     width = box.offsetWidth;
-    box.style.minHeight = `${Math.ceil(box.getBoundingClientRect().height)}px`;
+    box.style.minHeight = `${box.getBoundingClientRect().height}px`;
   }).observe(box);
   return box;
 }
