@@ -53,10 +53,11 @@ def exported(tmp_path_factory):
 
 
 LONGEST = (
-    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "players/test_session"),
-    *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
-    *("web/test_players_browser", "jit/test_cache", "web/test_play_browser", "spiders/test_scrapy_commands"),
-    *("systems/amazons_net/test_train", "search/gomoku/test_threats", "systems/growing_boards/test_growth"),
+    *("docs/test_followed", "flows/test_machines", "jit/test_wasm", "flows/test_reproduce"),
+    *("learning/test_fit", "rehearsal/test_rehearsal", "web/test_analyse_browser", "jit/test_parts"),
+    *("players/test_players", "parallel/test_clusters", "selfplay/test_any_game", "arena/test_conformance"),
+    *("spiders/test_stop", "players/test_session", "systems/amazons_net/test_train", "web/test_trouble"),
+    *("web/test_play_browser", "jit/test_cache", "spiders/test_scrapy_commands", "search/gomoku/test_threats"),
 )
 """The longest files of both suites. Those that wait and those that compute take turns."""
 

@@ -13,6 +13,7 @@ import tomllib
 
 import pytest
 
+from tests.conftest import LONGEST
 from tests.layout.imports import ROOT, parsed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -295,6 +296,10 @@ def test_docstrings_and_comments_have_no_tics():
         for match in TICS.finditer(QUOTED.sub("", text))
     ]
     assert not found, "say which of its meanings is meant:\n" + "\n".join(found)
+
+
+def test_files_that_come_first_exist():
+    assert [name for name in LONGEST if not (ROOT / f"tests/{name}.py").exists()] == []
 
 
 def test_names_of_tests_are_short_and_plain():
