@@ -55,8 +55,8 @@ def wide():
 
 def test_report_prints_verdict_then_figures_with_profiles(wide):
     told = re.sub(r"\s+", " ", wide)
-    assert told.index("system published this run best measurement verdict") < told.index("not decided: ")
-    assert told.index("not decided: ") < told.index("figure published ours 95 % CI n profile")
+    assert told.index("system published this run best measurement verdict") < told.index("reproduced: ")
+    assert told.index("reproduced: ") < told.index("figure published ours 95 % CI n profile")
     assert "Search depth chosen by a net" in told
     assert "measured" in told
 
