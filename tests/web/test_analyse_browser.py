@@ -214,6 +214,7 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     assert page.locator(".turns .variation").count() == 0
     page.push("Undo deletion")
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
+    page.wait_for_url(re.compile("ply=3"))  # written after all that shows
     page.reload()
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
     assert turns.get_by_role("group", name="Variation of move 3").inner_text().split()[:2] == ["2.", "h7"]
