@@ -10,7 +10,9 @@ curves has the sizes of the boards in its name; `make docs` draws it.
 
 With ``--net lines`` both sides train the line net of ``gomoku_net`` on ``--boards``, by the loop of the gomoku sections
 with `LINES_GAMES` games a generation, and meet the opponents of ``gomoku_evaluate``. The figures are core seconds to
-half the points against each, as a share of those from scratch; they go under ``lines``. Eight seeds take hours.
+half the points against each; they go under ``lines``. Those of `LINES_BOARDS`, as a share of those from scratch, are
+headlines. One board alone is learnt from scratch only; ``law`` has what a line and a column more cost, over all boards
+measured so far (`law`). Eight seeds take hours.
 """
 
 import argparse
@@ -18,6 +20,8 @@ import hashlib
 import json
 import os
 import resource
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,9 +37,11 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
-from pipeline_src.report.figures import processor
+from pipeline_src.report.figures import REGISTRY, processor
 from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
+from pipeline_src.systems.gomoku_zero.models import load_model, save_model
 from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams
+from pipeline_src.systems.growing_boards.growth import carry_over
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 
 OUT = Path("docs/measured/growing_boards.json")
@@ -49,6 +55,7 @@ RESAMPLES = 2000
 LINES_GAMES = 1000
 LINES_SIMULATIONS = 400  # Of a move in the matches
 LINES_OPPONENTS = ("mcts1000", "alphabeta2", "alphabeta4")
+LINES_BOARDS = (9, 15)  # Those of the headline figures
 Pairs = list[tuple[float, float]]
 
 
@@ -67,11 +74,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
     parser.add_argument("--pairs", type=int, default=20, help="pairs of games for each model")
-    parser.add_argument("--every", type=int, default=3, help="rate every so many generations, and the last")
+    parser.add_argument(
+        "--every",
+        type=int,
+        default=3,
+        help="rate every so many generations, and the last; of a line net also those before",
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--net", choices=("growing", "lines"), default="growing", help="growing: that of growing_net")
-    parser.add_argument("--boards", type=int, nargs="+", default=(9, 15), help="of the line net, from small to large")
-    parser.add_argument("--generations", type=int, nargs=2, default=(4, 8), help="of a smaller board and the last one")
+    parser.add_argument("--boards", type=int, nargs="+", default=LINES_BOARDS, help="the line net's, small to large")
+    parser.add_argument(
+        "--generations", type=int, nargs=3, default=(4, 4, 28), help="of a smaller board, of the last one, from scratch"
+    )
     options = parser.parse_args()
     parallel = Parallel(workers=options.workers)
     if options.net == "lines":
@@ -102,8 +116,7 @@ def main() -> None:
 def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
     """Train both runs of a seed; return their folders."""
     tree = read_tree()
-    key = hashlib.sha256(json.dumps([tree[f"growing_{name}"] for name in SECTIONS], sort_keys=True).encode())
-    folder = WORK / key.hexdigest()[:12] / f"seed-{seed}"
+    folder = WORK / _key(tree) / f"seed-{seed}"
     tree |= {"seed": seed, "parallel": {"workers": parallel.workers}}
     grown = _make(folder / "grown", tree)
     last = read_boards(folder / "grown/params.yaml")[-1]
@@ -112,6 +125,11 @@ def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
     tree["growing_first"] = tree["growing_first"] | {"size": last.size, "generations": generations}
     tree["growing_convergence"] = tree["growing_convergence"] | {"span": generations}  # to the end
     return {"grown": grown, "scratch": _make(folder / "scratch", tree | {"growing_larger": {}})}
+
+
+def _key(tree: dict[str, Any]) -> str:
+    sections = [tree[f"growing_{name}"] for name in SECTIONS]
+    return hashlib.sha256(json.dumps(sections, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _make(folder: Path, tree: dict[str, Any]) -> Path:
@@ -124,41 +142,89 @@ def _make(folder: Path, tree: dict[str, Any]) -> Path:
     return folder
 
 
+class Run(NamedTuple):
+    """A run of the line net against one opponent: what it spent until it had half the points, all of it if never."""
+
+    seconds: float  # Of a core
+    multiply_adds: float
+    early: bool  # The first model that is rated has half the points: what was spent is a bound from above
+    short: bool  # No model has
+
+
 def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
-    """Train the line net with each seed, grown and from scratch, and write the core seconds to half the points."""
-    boards, (small, large) = tuple(options.boards), options.generations
-    times: dict[str, dict[str, list[float]]] = {
-        name: {"grown": [], "scratch": []} for name in LINES_OPPONENTS
-    }  # by opponent and side, a number for each seed
+    """Train the line net with each seed, grown and from scratch, and write what half the points took."""
+    boards, (small, large, scratch), every = tuple(options.boards), options.generations, options.every
+    runs: dict[str, dict[str, list[Run]]] = {name: {} for name in LINES_OPPONENTS}
     for seed in options.seeds:
-        # From scratch for as many generations as both boards have together: those on the large one are the dearer ones.
-        for side, sizes, last in (("grown", boards, large), ("scratch", boards[-1:], large + small)):
-            tree = lines_tree(seed, sizes, small, last, parallel)
-            key = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:12]
-            folder = WORK / "lines" / key / f"seed-{seed}" / side
-            cores = train_lines(folder, tree)
-            found = points_of_lines(folder, cores, seed, options.pairs, options.every, parallel)
-            for name, (spent, scores) in found.items():
-                times[name][side].append(time_to_half(spent, scores))
-                print(f"seed {seed} {side} {name}: {times[name][side][-1]:.0f} core seconds", flush=True)
-    origin = about(
-        f"make measure-growing_boards NET=lines SEEDS='{' '.join(map(str, options.seeds))}'",
-        "its own games",
-        f"{os.cpu_count()} cores of {processor()}",
-    )
-    rows = {
-        name: {
-            **{side: over_runs(seconds) for side, seconds in sides.items()},
-            "share": over_runs(sides["grown"], sides["scratch"]),
-        }
-        | origin
-        for name, sides in times.items()
-    }
+        for side, sizes, number in (("grown", boards, large), ("scratch", boards[-1:], scratch))[len(boards) == 1 :]:
+            tree = lines_tree(sizes, small, number) | {"seed": seed, "parallel": {"workers": parallel.workers}}
+            folder = WORK / "lines" / _key(tree) / f"seed-{seed}"
+            models = train_lines(folder, tree)
+            if side == "scratch":
+                last = len(models)
+                kept = [one for one in range(1, last + 1) if one <= every or one % every == 0 or one == last]
+                models = [models[one - 1] for one in kept]
+            spent = [(one.seconds, one.multiply_adds) for one in models]
+            for name, points in rate_lines(folder, models, seed, options.pairs, parallel).items():
+                times = [time_to_half(part, points) for part in zip(*spent, strict=True)]
+                run = Run(times[0], times[1], points[0] >= 0.5, max(points) < 0.5)
+                runs[name].setdefault(side, []).append(run)
+                print(f"seed {seed} {side} {name}: {run.seconds:.0f} core seconds, {points}", flush=True)
+    usual = boards == LINES_BOARDS and tuple(options.seeds) == SEEDS
+    command = f"{COMMAND} NET=lines" if usual else f"python -m bench.strength.growing_boards {' '.join(sys.argv[1:])}"
+    origin = about(command, "its own games", f"{os.cpu_count()} cores of {processor()}")
+    rows = {name: compared(sides) | origin for name, sides in runs.items()}
     before = known(OUT)
-    write_json(OUT, before | {"lines": before.get("lines", {}) | {"-".join(map(str, boards)): rows}})
+    if boards == LINES_BOARDS:
+        headlines = {f"line_net_time_to_{name}": row["share"] | origin for name, row in rows.items()}
+        before |= {name: row for name, row in headlines.items() if name in REGISTRY["growing_boards"]}
+    measured = before.get("lines", {}) | {"-".join(map(str, boards)): rows}
+    ordered = dict(sorted(measured.items(), key=lambda item: [int(size) for size in item[0].split("-")]))
+    factors = law(ordered)
+    write_json(OUT, before | {"lines": ordered} | ({"law": factors} if factors else {}))
 
 
-def lines_tree(seed: int, sizes: Sequence[int], small: int, large: int, parallel: Parallel) -> dict[str, Any]:
+def compared(sides: dict[str, list[Run]]) -> dict[str, Any]:
+    """Return what the runs of each side spent, and the share of those grown in those from scratch, by both counts."""
+    parts = {side: {key: [getattr(one, key) for one in runs] for key in Run._fields} for side, runs in sides.items()}
+    found = {
+        side: over_runs(part["seconds"]) | part | {"early": sum(part["early"]), "short": sum(part["short"])}
+        for side, part in parts.items()
+    }
+    if len(parts) > 1:
+        for name, key in (("share", "seconds"), ("share_of_multiply_adds", "multiply_adds")):
+            found[name] = over_runs(parts["grown"][key], parts["scratch"][key])
+    return found
+
+
+def law(measured: dict[str, Any]) -> dict[str, Any]:
+    """Return by opponent and side the factor of core seconds for one more line and column, with Student's interval.
+
+    It is the exponential of the slope of a least-squares fit of logarithms of seconds over the board's side, a point a
+    run, as scaling laws over sizes of Hex are fitted (Jones, arXiv:2104.03113). Grown runs are those over two boards.
+    Boards are left out where a run had half the points with its first model, or did not come to them.
+    """
+    from scipy.stats import linregress, t
+
+    found: dict[str, Any] = {}
+    for name in LINES_OPPONENTS:
+        for side, boards in (("grown", 2), ("scratch", 1)):
+            seconds = {}
+            for sizes, rows in measured.items():
+                row = rows[name].get(side)
+                if row and not row["early"] + row["short"] and (side == "scratch" or sizes.count("-") + 1 == boards):
+                    seconds[int(sizes.split("-")[-1])] = row["seconds"]
+            at = [size for size, each in seconds.items() for _ in each]
+            if len(seconds) > 2:
+                fit = linregress(at, np.log(np.concatenate(list(seconds.values()))))
+                reach = t.ppf(0.975, len(at) - 2) * fit.stderr
+                ends = {key: float(np.exp(fit.slope + sign * reach)) for key, sign in (("low", -1), ("high", 1))}
+                one = {"value": float(np.exp(fit.slope)), **ends, "n": len(at), "boards": sorted(seconds)}
+                found.setdefault(name, {})[side] = one
+    return found
+
+
+def lines_tree(sizes: Sequence[int], small: int, large: int) -> dict[str, Any]:
     """Return params for the line net on boards of ``sizes``, ``small`` generations each, ``large`` on the last one."""
     tree = read_tree()
     numbers = [*[small] * (len(sizes) - 1), large]
@@ -167,8 +233,6 @@ def lines_tree(seed: int, sizes: Sequence[int], small: int, large: int, parallel
         for before, size, number in zip(sizes, sizes[1:], numbers[1:], strict=False)
     }
     return tree | {
-        "seed": seed,
-        "parallel": {"workers": parallel.workers},
         "growing_first": {"size": sizes[0], "variant": tree["gomoku_game"]["variant"], "generations": numbers[0]},
         "growing_larger": larger,
         "growing_convergence": {"span": max(numbers)},  # to the end
@@ -179,22 +243,53 @@ def lines_tree(seed: int, sizes: Sequence[int], small: int, large: int, parallel
     }
 
 
-def train_lines(folder: Path, tree: dict[str, Any]) -> dict[int, float]:
-    """Train the boards that are missing; return the core seconds of each by its size.
+class LineModel(NamedTuple):
+    """A model of a run of the line net, with all that was spent on it."""
 
-    They are those of the process that finished it, so a board that was killed should be trained again from its start.
+    name: str
+    file: Path
+    seconds: float  # Of a core
+    multiply_adds: float
+
+
+def train_lines(folder: Path, tree: dict[str, Any]) -> list[LineModel]:
+    """Train the boards that are missing; return the run's models, each of which plays on the last board.
+
+    A smaller board's last one is the net as it comes to the next board. A board's core seconds are shared out to its
+    generations like their times on the clock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "params.yaml").write_text(yaml12.dump(tree), encoding="utf-8")
     known_cores = folder / "cores.json"
     cores = {int(size): seconds for size, seconds in known(known_cores).items()}
-    for board in read_boards(folder / "params.yaml"):
+    boards = read_boards(folder / "params.yaml")
+    models: list[LineModel] = []
+    spent = 0.0
+    for board in boards:
+        files = BoardFiles(board.size, folder / "artifacts")
         if board.size not in cores:
+            # One that was killed begins again: the core seconds are those of one process.
+            shutil.rmtree(folder / "work" / "growing", ignore_errors=True)
             begun = _child_seconds()
             run_stage(folder, "systems.growing_boards.growth", "--size", str(board.size))
             cores[board.size] = _child_seconds() - begun
             write_json(known_cores, {str(size): seconds for size, seconds in cores.items()})
-    return cores
+        clocked = np.array([sum(one.values()) for one in read_json(files.timings).values()])
+        smaller = len(models)
+        seconds = spent + cores[board.size] * np.cumsum([0, *clocked]) / clocked.sum()
+        curve = _curve(files.curve)
+        adds = [curve[0][1] - curve[0][2], *(total for _, total, _ in curve)]
+        for number in range(not board.before, len(adds) - (board is not boards[-1])):
+            name = f"model {number}" if board is boards[-1] else f"model {number} of {board.size}"
+            models.append(LineModel(name, files.model(number), float(seconds[number]), adds[number]))
+        spent += cores[board.size]
+    (folder / "carried").mkdir(exist_ok=True)
+    for place, one in enumerate(models[:smaller]):
+        carried = folder / "carried" / f"{one.name.replace(' ', '-')}.pt"
+        grown = carry_over(load_model(one.file).net, load_model(models[-1].file).config)
+        save_model(carried, grown, variant=boards[-1].variant)
+        models[place] = one._replace(file=carried)
+    return models
 
 
 def _child_seconds() -> float:
@@ -202,31 +297,25 @@ def _child_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def points_of_lines(
-    folder: Path, cores: dict[int, float], seed: int, pairs: int, every: int, parallel: Parallel
-) -> dict[str, tuple[list[float], list[float]]]:
-    """Return by opponent the core seconds and scores of the models on the largest board.
-
-    A board's core seconds are shared out to its generations like their times on the clock.
-    """
-    *smaller, board = read_boards(folder / "params.yaml")
-    files = BoardFiles(board.size, folder / "artifacts")
-    clocked = np.array([sum(one.values()) for one in read_json(files.timings).values()])
-    spent = sum(cores[one.size] for one in smaller) + cores[board.size] * np.cumsum(clocked) / clocked.sum()
-    numbers = [number for number in range(1, len(spent) + 1) if number % every == 0 or number == len(spent)]
+def rate_lines(
+    folder: Path, models: Sequence[LineModel], seed: int, pairs: int, parallel: Parallel
+) -> dict[str, list[float]]:
+    """Return by opponent the scores of the models on the run's last board."""
+    board = read_boards(folder / "params.yaml")[-1]
     evaluate = load(GomokuEvaluateParams, "gomoku_evaluate")
     opponents = {name: evaluate.opponents[name].player for name in LINES_OPPONENTS}
-    models = {f"model {number}": files.model(number) for number in numbers}
-    texts = {name: f"zero:{path},simulations={LINES_SIMULATIONS},chunk=8" for name, path in models.items()} | opponents
-    chosen = evaluate.openings.model_copy(update={"count": max(pairs, evaluate.openings.count)})
+    texts = {one.name: f"zero:{one.file},simulations={LINES_SIMULATIONS},chunk=8" for one in models} | opponents
+    openings = evaluate.openings
+    chosen = openings.model_copy(
+        update={"count": max(pairs, openings.count), "area": min(openings.area, board.size)}  # smaller boards: anywhere
+    )
     with stage_journal(folder / "games", "pipeline_src.systems.gomoku_zero.evaluate", {}) as journal:
         on = Board("gomoku", board.size, board.variant)
         event = gomoku_event(texts, on, chosen, [seed, 18], parallel, journal)
-        plan = [Pairing("lines", name, opponent, pairs) for opponent in opponents for name in models]
+        plan = [Pairing("lines", one.name, opponent, pairs) for opponent in opponents for one in models]
         played = [pair_score(match.points).value for match in event.play(plan)]
-    at = [float(spent[number - 1]) for number in numbers]
     rows = np.reshape(played, (len(opponents), len(models)))
-    return {name: (at, [float(score) for score in row]) for name, row in zip(opponents, rows, strict=True)}
+    return {name: [float(score) for score in row] for name, row in zip(opponents, rows, strict=True)}
 
 
 def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: Parallel) -> list[Point]:

@@ -313,6 +313,48 @@ def _growth(measured: dict[str, Any]) -> list[str]:
     return table(head, rows)
 
 
+def _lines(measured: dict[str, Any]) -> list[str]:
+    head = ["boards", "opponent", "core seconds, grown", "from scratch", "share", "of multiply-adds", "seeds a side"]
+    rows = [
+        [
+            boards.replace("-", ", "),
+            _opponent(name),
+            *(_bounded(row[side]) if side in row else "-" for side in ("grown", "scratch")),
+            *(_estimate(row[key], ".2f") if key in row else "-" for key in ("share", "share_of_multiply_adds")),
+            number(row["scratch"]["n"]),
+        ]
+        for boards, run in measured["lines"].items()
+        for name, row in run.items()
+    ]
+    return table(head, rows)
+
+
+def _bounded(found: dict[str, Any]) -> str:
+    """Return seconds, and in how many runs they are a bound."""
+    bounds = [f"{words} in {found[key]}" for key, words in (("early", "at most"), ("short", "more")) if found[key]]
+    return "; ".join([_estimate(found, ".0f"), *bounds])
+
+
+def _law(measured: dict[str, Any]) -> list[str]:
+    head = ["opponent", "learnt", "factor for a line and a column more", "boards", "runs"]
+    rows = [
+        [
+            _opponent(name),
+            "from scratch" if side == "scratch" else "grown over two boards",
+            _estimate(one, ".2f"),
+            ", ".join(map(str, one["boards"])),
+            number(one["n"]),
+        ]
+        for name, sides in measured["law"].items()
+        for side, one in sides.items()
+    ]
+    return table(head, rows)
+
+
+def _opponent(name: str) -> str:
+    return REGISTRY["gomoku_zero"][f"score_vs_{name}"].words.removeprefix("score against ")
+
+
 def _recommender(measured: dict[str, Any]) -> list[str]:
     words = {
         "hit_rate": "hit rate",
@@ -468,6 +510,8 @@ def _speed(folder: Path) -> list[str]:
 
 TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "time_to_scratch_strength": ("grown against from scratch, eight seeds", _growth),
+    "lines": ("the line net, time to half the points", _lines),
+    "law": ("the line net, time by the side of the board", _law),
     "curve": ("score by the share of its clock that the opponent spends", _curve),
     "pruned": ("the recommender on held-out games", _recommender),
     "lookups": ("look-ups of the real games' moves", _lookups),

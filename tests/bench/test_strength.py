@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.strength import amazons_engine, amazons_net, gomoku_engine, gomoku_zero, joseki, levels, search_depth
+from bench.strength import (
+    amazons_engine,
+    amazons_net,
+    gomoku_engine,
+    gomoku_zero,
+    growing_boards,
+    joseki,
+    levels,
+    search_depth,
+)
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_table
@@ -343,3 +352,32 @@ def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, m
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
     assert play_depth("--only", "cnn_") == whole, "other matches are read from the journal"
     assert play_depth("--only", "curve_cnn_depth3") == whole
+
+
+def learnt(seconds, early=False, short=False):
+    return growing_boards.Run(seconds, 1e9 * seconds, early, short)
+
+
+def test_growth_is_a_share_of_both_counts():
+    found = growing_boards.compared(
+        {"grown": [learnt(10), learnt(40)], "scratch": [learnt(80), learnt(20, early=True)]}
+    )
+    assert [found[key]["value"] for key in ("share", "share_of_multiply_adds")] == pytest.approx([0.5, 0.5])
+    assert found["grown"]["value"] == pytest.approx(20)
+    assert (found["scratch"]["early"], found["scratch"]["short"]) == (1, 0)
+
+
+def test_law_leaves_out_boards_of_which_only_a_bound_is_known():
+    opponents = growing_boards.LINES_OPPONENTS
+
+    def rows(*runs):
+        return dict.fromkeys(opponents, growing_boards.compared({"scratch": list(runs)}))
+
+    doubling = {str(size): rows(learnt(2.0**size), learnt(1.1 * 2.0**size)) for size in (9, 11, 15)}
+    bounds = {"6": rows(learnt(1.0, early=True)), "20": rows(learnt(9.0, short=True))}
+    found = growing_boards.law(doubling | bounds)[opponents[0]]
+    assert found["scratch"]["boards"] == [9, 11, 15]
+    assert found["scratch"]["value"] == pytest.approx(2)
+    assert 1.9 < found["scratch"]["low"] < 2 < found["scratch"]["high"] < 2.1
+    assert list(found) == ["scratch"]
+    assert growing_boards.law(bounds) == {}

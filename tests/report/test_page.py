@@ -243,7 +243,7 @@ def test_every_claim_uses_registry_figures_and_shows_published_value():
 
 
 NETS = {"residual_turn_top1": (0.3, 0.28, 0.32)}
-DEPTH, GROWTH = "cnn_unbeaten_vs_depth3", "time_to_scratch_strength"
+DEPTH, GROWTH = "cnn_unbeaten_vs_depth3", "line_net_time_to_alphabeta2"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
-"""Charts of self-learning on growing boards: strength and losses by compute, growth against scratch."""
+"""Charts of self-learning on growing boards: strength and losses by compute, growth against scratch, board sizes."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_src.report.charts import SHARE, Chart, chart, curves, points, table
+from pipeline_src.report.charts import LOG, SHARE, Chart, Metrics, Rows, chart, curves, points, table
+from pipeline_src.systems.growing_boards.declaration import STRENGTHS
 
 REPORTS = Path("artifacts/reports/growing")
 MEASURED = Path("docs/measured")
@@ -19,6 +20,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
     yield losses(folder)
     for path in sorted((folder / MEASURED).glob(f"{PREFIX}*.csv")):
         yield against_scratch(folder, path.stem.removeprefix(PREFIX))
+    yield sizes(folder)
 
 
 def strength(folder: Path) -> Chart | None:
@@ -77,4 +79,27 @@ def against_scratch(folder: Path, boards: str) -> Chart | None:
             y_scale=SHARE,
             level=0.5,
         ),
+    )
+
+
+def sizes(folder: Path) -> Chart | None:
+    """Draw the line net's core seconds to half the points by the side of the board; None with less than two boards."""
+    path = MEASURED / "growing_boards.json"
+    found, rows = Metrics(folder / path), Rows()
+    for name, words in STRENGTHS.items():
+        drawn = {}  # A board that several growths lead to is learnt from scratch once
+        for boards in found.keys("lines"):
+            *smaller, size = boards.split("-")
+            for side, series in (("grown", f"grown from {', '.join(smaller)}"), ("scratch", "from scratch")):
+                if one := found.estimate("lines", boards, name, side):
+                    drawn[size, series] = {**one, "x": int(size), "y": one["value"], "series": series, "panel": words}
+        rows += drawn.values()
+    return chart(
+        "growing-line-net",
+        "Line net: core seconds to half the points, by the side of the board",
+        "Core seconds of training to half the points against each opponent, as geometric means over seeds with 95 % "
+        "intervals, on a logarithmic scale. A first model that has half the points is a bound from above.",
+        str(path),
+        "make measure-growing_boards NET=lines",
+        curves(rows, "side of the board", "core seconds", y_scale=LOG) if len({row["x"] for row in rows}) > 1 else None,
     )
