@@ -367,7 +367,7 @@ def test_growth_is_a_share_of_both_counts():
     assert (found["scratch"]["early"], found["scratch"]["short"]) == (1, 0)
 
 
-def test_law_leaves_out_boards_of_which_only_a_bound_is_known():
+def test_law_leaves_out_boards_with_bounds_only():
     opponents = growing_boards.LINES_OPPONENTS
 
     def rows(*runs):

@@ -11,7 +11,7 @@ import pytest
 from pipeline_src import yaml12
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import Params, build, is_model, unwrapped
-from pipeline_src.reference.__main__ import FOLDER, LOCAL, filled_pages, outdated, pictures
+from pipeline_src.reference.__main__ import FOLDER, LOCAL, TABLES, filled_pages, outdated, pictures
 from pipeline_src.reference.stage_code import SECTIONS, ParamsFile, TopLevel
 from pipeline_src.report.figures import SYSTEMS
 from tests.layout.imports import ROOT, profile_text, profile_tree
@@ -181,6 +181,19 @@ def test_the_results_have_a_section_for_each_system(measured):
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [system.title for system in SYSTEMS.values()]
     assert "0.400 to 0.600" in text
     assert "time of self-play" not in text  # git has no times of the graph's runs
+
+
+def test_law_of_boards_has_a_row_for_each_side():
+    scratch = {"value": 1.25, "low": 1.2, "high": 1.3, "n": 24, "boards": [11, 13, 15]}
+    rows = TABLES["law"][1]({"law": {"alphabeta2": {"grown": scratch, "scratch": scratch}}})
+    assert rows[-1] == "| alpha-beta, 2 plies | from scratch | 1.25 (1.20 to 1.30) | 11, 13, 15 | 24 |"
+    assert rows[-2].startswith("| alpha-beta, 2 plies | grown over two boards |")
+
+
+def test_seconds_of_the_line_net_name_what_bounds_them():
+    seconds = {"value": 12.4, "low": None, "high": None, "n": 8, "early": 8, "short": 0}
+    rows = TABLES["lines"][1]({"lines": {"20": {"mcts1000": {"scratch": seconds}}}})
+    assert rows[-1] == "| 20 | MCTS, 1,000 playouts | - | 12; at most in 8 | - | - | 8 |"
 
 
 @pytest.mark.parametrize(
