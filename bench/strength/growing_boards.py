@@ -41,6 +41,7 @@ from pipeline_src.report.figures import REGISTRY, processor
 from pipeline_src.systems.gomoku_zero.evaluate import gomoku_event
 from pipeline_src.systems.gomoku_zero.models import load_model, save_model
 from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams
+from pipeline_src.systems.growing_boards.declaration import STRENGTHS
 from pipeline_src.systems.growing_boards.growth import carry_over
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingEvaluateParams, read_boards
 
@@ -54,7 +55,7 @@ SIMULATIONS = 64
 RESAMPLES = 2000
 LINES_GAMES = 1000
 LINES_SIMULATIONS = 400  # Of a move in the matches
-LINES_OPPONENTS = ("mcts1000", "alphabeta2", "alphabeta4")
+LINES_OPPONENTS = tuple(STRENGTHS)
 LINES_BOARDS = (9, 15)  # Those of the headline figures
 Pairs = list[tuple[float, float]]
 
@@ -283,11 +284,11 @@ def train_lines(folder: Path, tree: dict[str, Any]) -> list[LineModel]:
             name = f"model {number}" if board is boards[-1] else f"model {number} of {board.size}"
             models.append(LineModel(name, files.model(number), float(seconds[number]), adds[number]))
         spent += cores[board.size]
+    config = load_model(models[-1].file).config
     (folder / "carried").mkdir(exist_ok=True)
     for place, one in enumerate(models[:smaller]):
         carried = folder / "carried" / f"{one.name.replace(' ', '-')}.pt"
-        grown = carry_over(load_model(one.file).net, load_model(models[-1].file).config)
-        save_model(carried, grown, variant=boards[-1].variant)
+        save_model(carried, carry_over(load_model(one.file).net, config), variant=boards[-1].variant)
         models[place] = one._replace(file=carried)
     return models
 

@@ -39,6 +39,7 @@ from pipeline_src.report.figures import (
 )
 from pipeline_src.report.page import Line, lines, verdicts
 from pipeline_src.systems.amazons_net.declaration import PRINTED
+from pipeline_src.systems.growing_boards.declaration import STRENGTHS
 
 FOLDER, IMAGES = Path("docs/reference"), Path("docs/images")
 CARDS = Path("pipeline_src/nets")
@@ -318,7 +319,7 @@ def _lines(measured: dict[str, Any]) -> list[str]:
     rows = [
         [
             boards.replace("-", ", "),
-            _opponent(name),
+            STRENGTHS[name],
             *(_bounded(row[side]) if side in row else "-" for side in ("grown", "scratch")),
             *(_estimate(row[key], ".2f") if key in row else "-" for key in ("share", "share_of_multiply_adds")),
             number(row["scratch"]["n"]),
@@ -339,7 +340,7 @@ def _law(measured: dict[str, Any]) -> list[str]:
     head = ["opponent", "learnt", "factor for a line and a column more", "boards", "runs"]
     rows = [
         [
-            _opponent(name),
+            STRENGTHS[name],
             "from scratch" if side == "scratch" else "grown over two boards",
             _estimate(one, ".2f"),
             ", ".join(map(str, one["boards"])),
@@ -349,10 +350,6 @@ def _law(measured: dict[str, Any]) -> list[str]:
         for side, one in sides.items()
     ]
     return table(head, rows)
-
-
-def _opponent(name: str) -> str:
-    return REGISTRY["gomoku_zero"][f"score_vs_{name}"].words.removeprefix("score against ")
 
 
 def _recommender(measured: dict[str, Any]) -> list[str]:

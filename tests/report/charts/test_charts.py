@@ -285,3 +285,26 @@ def test_an_empty_cell_is_a_gap(tmp_path):
         row for row in chart.rows if (row["panel"], row["series"]) == ("top-1 accuracy, move (from, to)", "residual")
     ]
     assert [(row["x"], row["y"]) for row in moves] == [(1, 0.25), (2, None)]
+
+
+def test_line_net_is_drawn_by_board_from_two_boards_on(tmp_path):
+    path = tmp_path / "docs/measured/growing_boards.json"
+    path.parent.mkdir(parents=True)
+
+    def seconds(value):
+        return {"value": value, "low": None, "high": None}
+
+    def drawn_of(lines):
+        measured = {boards: {"alphabeta2": sides} for boards, sides in lines.items()}
+        path.write_text(json.dumps({"lines": measured}))
+        return {one.name: one for one in charts("growing_boards", tmp_path)}
+
+    whole = {"grown": seconds(46.0), "scratch": seconds(146.0)}
+    assert drawn_of({"9-15": whole}) == {}
+    (found,) = drawn_of({"11": {"scratch": seconds(60.0)}, "6-9-15": whole, "9-15": whole}).values()
+    assert [(row["x"], row["series"], row["y"]) for row in found.rows] == [
+        (11, "from scratch", 60.0),
+        (15, "grown from 6, 9", 46.0),
+        (15, "from scratch", 146.0),
+        (15, "grown from 9", 46.0),
+    ]
