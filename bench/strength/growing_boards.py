@@ -8,11 +8,11 @@ curves has the sizes of the boards in its name; `make docs` draws it.
 
     python -m bench.strength.growing_boards
 
-With ``--net lines`` both sides train the line net of ``gomoku_net`` on ``--boards``, by the loop of the gomoku sections
-with `LINES_GAMES` games a generation, and meet the opponents of ``gomoku_evaluate``. The figures are core seconds to
-half the points against each; they go under ``lines``. Those of `LINES_BOARDS`, as a share of those from scratch, are
-headlines. One board alone is learnt from scratch only; ``law`` has what a line and a column more cost, over all boards
-measured so far (`law`). Eight seeds take hours.
+With ``--net lines`` both sides train the line net of ``gomoku_net`` on ``--boards``, by the loop of the gomoku
+sections with ``--games`` games a generation, and meet ``--opponents``, which are those of ``gomoku_evaluate``. The
+figures are core seconds to half the points against each; they go under ``lines``. Those of `LINES_BOARDS`, as a share
+of those from scratch, are headlines. One board alone is learnt from scratch only; ``law`` has what a line and a column
+more cost, over all boards measured so far (`law`). Eight seeds take hours.
 """
 
 import argparse
@@ -53,7 +53,6 @@ SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate
 LAPTOP = "6-9"  # The boards of the headline figures
 SIMULATIONS = 64
 RESAMPLES = 2000
-LINES_GAMES = 1000
 LINES_SIMULATIONS = 400  # Of a move in the matches
 LINES_OPPONENTS = tuple(STRENGTHS)
 LINES_BOARDS = (9, 15)  # Those of the headline figures
@@ -86,6 +85,10 @@ def main() -> None:
     parser.add_argument("--boards", type=int, nargs="+", default=LINES_BOARDS, help="the line net's, small to large")
     parser.add_argument(
         "--generations", type=int, nargs=3, default=(4, 4, 28), help="of a smaller board, of the last one, from scratch"
+    )
+    parser.add_argument("--games", type=int, default=1000, help="games of a generation of the line net")
+    parser.add_argument(
+        "--opponents", nargs="+", choices=LINES_OPPONENTS, default=LINES_OPPONENTS, help="the line net's"
     )
     options = parser.parse_args()
     parallel = Parallel(workers=options.workers)
@@ -155,10 +158,11 @@ class Run(NamedTuple):
 def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
     """Train the line net with each seed, grown and from scratch, and write what half the points took."""
     boards, (small, large, scratch), every = tuple(options.boards), options.generations, options.every
-    runs: dict[str, dict[str, list[Run]]] = {name: {} for name in LINES_OPPONENTS}
+    runs: dict[str, dict[str, list[Run]]] = {name: {} for name in options.opponents}
     for seed in options.seeds:
         for side, sizes, number in (("grown", boards, large), ("scratch", boards[-1:], scratch))[len(boards) == 1 :]:
-            tree = lines_tree(sizes, small, number) | {"seed": seed, "parallel": {"workers": parallel.workers}}
+            tree = lines_tree(sizes, small, number, options.games)
+            tree |= {"seed": seed, "parallel": {"workers": parallel.workers}}
             folder = WORK / "lines" / _key(tree) / f"seed-{seed}"
             models = train_lines(folder, tree)
             if side == "scratch":
@@ -166,7 +170,7 @@ def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
                 kept = [one for one in range(1, last + 1) if one <= every or one % every == 0 or one == last]
                 models = [models[one - 1] for one in kept]
             spent = [(one.seconds, one.multiply_adds) for one in models]
-            for name, points in rate_lines(folder, models, seed, options.pairs, parallel).items():
+            for name, points in rate_lines(folder, models, tuple(runs), seed, options.pairs, parallel).items():
                 times = [time_to_half(part, points) for part in zip(*spent, strict=True)]
                 run = Run(times[0], times[1], points[0] >= 0.5, max(points) < 0.5)
                 runs[name].setdefault(side, []).append(run)
@@ -179,10 +183,10 @@ def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
     if boards == LINES_BOARDS:
         headlines = {f"line_net_time_to_{name}": row["share"] | origin for name, row in rows.items()}
         before |= {name: row for name, row in headlines.items() if name in REGISTRY["growing_boards"]}
-    measured = before.get("lines", {}) | {"-".join(map(str, boards)): rows}
-    ordered = dict(sorted(measured.items(), key=lambda item: [int(size) for size in item[0].split("-")]))
-    factors = law(ordered)
-    write_json(OUT, before | {"lines": ordered} | ({"law": factors} if factors else {}))
+    measured, key = before.get("lines", {}), "-".join(map(str, boards))
+    measured |= {key: measured.get(key, {}) | rows}
+    factors = law(measured)
+    write_json(OUT, before | {"lines": measured} | ({"law": factors} if factors else {}))
 
 
 def compared(sides: dict[str, list[Run]]) -> dict[str, Any]:
@@ -212,7 +216,7 @@ def law(measured: dict[str, Any]) -> dict[str, Any]:
         for side, boards in (("grown", 2), ("scratch", 1)):
             seconds = {}
             for sizes, rows in measured.items():
-                row = rows[name].get(side)
+                row = rows.get(name, {}).get(side)
                 if row and not row["early"] + row["short"] and (side == "scratch" or sizes.count("-") + 1 == boards):
                     seconds[int(sizes.split("-")[-1])] = row["seconds"]
             at = [size for size, each in seconds.items() for _ in each]
@@ -225,7 +229,7 @@ def law(measured: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def lines_tree(sizes: Sequence[int], small: int, large: int) -> dict[str, Any]:
+def lines_tree(sizes: Sequence[int], small: int, large: int, games: int) -> dict[str, Any]:
     """Return params for the line net on boards of ``sizes``, ``small`` generations each, ``large`` on the last one."""
     tree = read_tree()
     numbers = [*[small] * (len(sizes) - 1), large]
@@ -238,7 +242,7 @@ def lines_tree(sizes: Sequence[int], small: int, large: int) -> dict[str, Any]:
         "growing_larger": larger,
         "growing_convergence": {"span": max(numbers)},  # to the end
         "growing_net": tree["gomoku_net"] | {"kind": "lines"},
-        "growing_self_play": tree["gomoku_self_play"] | {"games": LINES_GAMES},
+        "growing_self_play": tree["gomoku_self_play"] | {"games": games},
         "growing_train": tree["gomoku_train"] | {"schedule": {}},
         "growing_gate": tree["gomoku_gate"],
     }
@@ -299,12 +303,12 @@ def _child_seconds() -> float:
 
 
 def rate_lines(
-    folder: Path, models: Sequence[LineModel], seed: int, pairs: int, parallel: Parallel
+    folder: Path, models: Sequence[LineModel], names: Sequence[str], seed: int, pairs: int, parallel: Parallel
 ) -> dict[str, list[float]]:
-    """Return by opponent the scores of the models on the run's last board."""
+    """Return by opponent in ``names`` the scores of the models on the run's last board."""
     board = read_boards(folder / "params.yaml")[-1]
     evaluate = load(GomokuEvaluateParams, "gomoku_evaluate")
-    opponents = {name: evaluate.opponents[name].player for name in LINES_OPPONENTS}
+    opponents = {name: evaluate.opponents[name].player for name in names}
     texts = {one.name: f"zero:{one.file},simulations={LINES_SIMULATIONS},chunk=8" for one in models} | opponents
     openings = evaluate.openings
     chosen = openings.model_copy(

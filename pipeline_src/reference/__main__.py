@@ -324,7 +324,9 @@ def _lines(measured: dict[str, Any]) -> list[str]:
             *(_estimate(row[key], ".2f") if key in row else "-" for key in ("share", "share_of_multiply_adds")),
             number(row["scratch"]["n"]),
         ]
-        for boards, run in measured["lines"].items()
+        for boards, run in sorted(
+            measured["lines"].items(), key=lambda item: [int(size) for size in item[0].split("-")]
+        )
         for name, row in run.items()
     ]
     return table(head, rows)

@@ -52,6 +52,10 @@ class Metrics:
             return None
         return _checked(self.path, [{key: found.get(key) for key in numbers}], numbers)[0]
 
+    def count(self, *keys: str) -> int:
+        """Return a whole number; 0 if it is missing."""
+        return self._at(*keys, kind=int) or 0
+
     def rows(self, key: str, *numbers: str) -> Rows:
         """Return a list of rows with columns of ``numbers``; none if the key is missing."""
         return _checked(self.path, self._at(key, kind=list) or [], numbers)

@@ -375,7 +375,10 @@ def test_law_leaves_out_boards_with_bounds_only():
 
     doubling = {str(size): rows(learnt(2.0**size), learnt(1.1 * 2.0**size)) for size in (9, 11, 15)}
     bounds = {"6": rows(learnt(1.0, early=True)), "20": rows(learnt(9.0, short=True))}
-    found = growing_boards.law(doubling | bounds)[opponents[0]]
+    against_one = {"13": {opponents[1]: rows(learnt(2.0**13))[opponents[1]]}}
+    laws = growing_boards.law(doubling | bounds | against_one)
+    assert laws[opponents[1]]["scratch"]["boards"] == [9, 11, 13, 15]
+    found = laws[opponents[0]]
     assert found["scratch"]["boards"] == [9, 11, 15]
     assert found["scratch"]["value"] == pytest.approx(2)
     assert 1.9 < found["scratch"]["low"] < 2 < found["scratch"]["high"] < 2.1

@@ -83,7 +83,7 @@ def against_scratch(folder: Path, boards: str) -> Chart | None:
 
 
 def sizes(folder: Path) -> Chart | None:
-    """Draw the line net's core seconds to half the points by the side of the board; None with less than two boards."""
+    """Draw the line net's core seconds to half the points by the side of the board, of opponents with two or more."""
     path = MEASURED / "growing_boards.json"
     found, rows = Metrics(folder / path), Rows()
     for name, words in STRENGTHS.items():
@@ -91,15 +91,18 @@ def sizes(folder: Path) -> Chart | None:
         for boards in found.keys("lines"):
             *smaller, size = boards.split("-")
             for side, series in (("grown", f"grown from {', '.join(smaller)}"), ("scratch", "from scratch")):
-                if one := found.estimate("lines", boards, name, side):
+                at = ("lines", boards, name, side)
+                one, bounds = found.estimate(*at), found.count(*at, "early") + found.count(*at, "short")
+                if one and not bounds:
                     drawn[size, series] = {**one, "x": int(size), "y": one["value"], "series": series, "panel": words}
-        rows += drawn.values()
+        if len({size for size, _ in drawn}) > 1:
+            rows += drawn.values()
     return chart(
         "growing-line-net",
         "Line net: core seconds to half the points, by the side of the board",
         "Core seconds of training to half the points against each opponent, as geometric means over seeds with 95 % "
-        "intervals, on a logarithmic scale. A first model that has half the points is a bound from above.",
+        "intervals, on a logarithmic scale. Left out: boards where a run has them with its first model, or never.",
         str(path),
         "make measure-growing_boards NET=lines",
-        curves(rows, "side of the board", "core seconds", y_scale=LOG) if len({row["x"] for row in rows}) > 1 else None,
+        curves(rows, "side of the board", "core seconds", y_scale=LOG) if rows else None,
     )

@@ -82,6 +82,6 @@ SYSTEM = System(
         "growing_gate": GateParams,
         "growing_evaluate": GrowingEvaluateParams,
     },
-    pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
+    pictures=("growing-line-net", *(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15"))),
     boards=Boards(PlyShown, "A position on the largest board."),
 )

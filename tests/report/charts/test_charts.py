@@ -291,8 +291,8 @@ def test_line_net_is_drawn_by_board_from_two_boards_on(tmp_path):
     path = tmp_path / "docs/measured/growing_boards.json"
     path.parent.mkdir(parents=True)
 
-    def seconds(value):
-        return {"value": value, "low": None, "high": None}
+    def seconds(value, early=0):
+        return {"value": value, "low": None, "high": None, "early": early, "short": 0}
 
     def drawn_of(lines):
         measured = {boards: {"alphabeta2": sides} for boards, sides in lines.items()}
@@ -301,6 +301,7 @@ def test_line_net_is_drawn_by_board_from_two_boards_on(tmp_path):
 
     whole = {"grown": seconds(46.0), "scratch": seconds(146.0)}
     assert drawn_of({"9-15": whole}) == {}
+    assert drawn_of({"9-15": whole, "11": {"scratch": seconds(60.0, early=2)}}) == {}, "bounds are not drawn"
     (found,) = drawn_of({"11": {"scratch": seconds(60.0)}, "6-9-15": whole, "9-15": whole}).values()
     assert [(row["x"], row["series"], row["y"]) for row in found.rows] == [
         (11, "from scratch", 60.0),
