@@ -53,6 +53,7 @@ SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate
 LAPTOP = "6-9"  # The boards of the headline figures
 SIMULATIONS = 64
 RESAMPLES = 2000
+LINES_GAMES = 1000  # Of a generation; runs with others enter neither the headlines nor the law
 LINES_SIMULATIONS = 400  # Of a move in the matches
 LINES_OPPONENTS = tuple(STRENGTHS)
 LINES_BOARDS = (9, 15)  # Those of the headline figures
@@ -86,7 +87,9 @@ def main() -> None:
     parser.add_argument(
         "--generations", type=int, nargs=3, default=(4, 4, 28), help="of a smaller board, of the last one, from scratch"
     )
-    parser.add_argument("--games", type=int, default=1000, help="games of a generation of the line net")
+    parser.add_argument(
+        "--games", type=int, default=LINES_GAMES, help="of a generation of the line net; only the default is compared"
+    )
     parser.add_argument(
         "--opponents", nargs="+", choices=LINES_OPPONENTS, default=LINES_OPPONENTS, help="the line net's"
     )
@@ -175,12 +178,13 @@ def measure_lines(options: argparse.Namespace, parallel: Parallel) -> None:
                 run = Run(times[0], times[1], points[0] >= 0.5, max(points) < 0.5)
                 runs[name].setdefault(side, []).append(run)
                 print(f"seed {seed} {side} {name}: {run.seconds:.0f} core seconds, {points}", flush=True)
-    usual = boards == LINES_BOARDS and tuple(options.seeds) == SEEDS
+    headline = boards == LINES_BOARDS and options.games == LINES_GAMES
+    usual = headline and tuple(options.seeds) == SEEDS
     command = f"{COMMAND} NET=lines" if usual else f"python -m bench.strength.growing_boards {' '.join(sys.argv[1:])}"
     origin = about(command, "its own games", f"{os.cpu_count()} cores of {processor()}")
-    rows = {name: compared(sides) | origin for name, sides in runs.items()}
+    rows = {name: compared(sides) | {"games": options.games} | origin for name, sides in runs.items()}
     before = known(OUT)
-    if boards == LINES_BOARDS:
+    if headline:
         headlines = {f"line_net_time_to_{name}": row["share"] | origin for name, row in rows.items()}
         before |= {name: row for name, row in headlines.items() if name in REGISTRY["growing_boards"]}
     measured, key = before.get("lines", {}), "-".join(map(str, boards))
@@ -207,7 +211,8 @@ def law(measured: dict[str, Any]) -> dict[str, Any]:
 
     It is the exponential of the slope of a least-squares fit of logarithms of seconds over the board's side, a point a
     run, as scaling laws over sizes of Hex are fitted (Jones, arXiv:2104.03113). Grown runs are those over two boards.
-    Boards are left out where a run had half the points with its first model, or did not come to them.
+    Boards are left out where a run had half the points with its first model, or did not come to them, and runs with
+    other than `LINES_GAMES`.
     """
     from scipy.stats import linregress, t
 
@@ -216,7 +221,8 @@ def law(measured: dict[str, Any]) -> dict[str, Any]:
         for side, boards in (("grown", 2), ("scratch", 1)):
             seconds = {}
             for sizes, rows in measured.items():
-                row = rows.get(name, {}).get(side)
+                met = rows.get(name, {})
+                row = met.get(side) if met.get("games") == LINES_GAMES else None
                 if row and not row["early"] + row["short"] and (side == "scratch" or sizes.count("-") + 1 == boards):
                     seconds[int(sizes.split("-")[-1])] = row["seconds"]
             at = [size for size, each in seconds.items() for _ in each]

@@ -315,7 +315,8 @@ def _growth(measured: dict[str, Any]) -> list[str]:
 
 
 def _lines(measured: dict[str, Any]) -> list[str]:
-    head = ["boards", "opponent", "core seconds, grown", "from scratch", "share", "of multiply-adds", "seeds a side"]
+    counts = ["seeds a side", "games a generation"]
+    head = ["boards", "opponent", "core seconds, grown", "from scratch", "share", "of multiply-adds", *counts]
     rows = [
         [
             boards.replace("-", ", "),
@@ -323,6 +324,7 @@ def _lines(measured: dict[str, Any]) -> list[str]:
             *(_bounded(row[side]) if side in row else "-" for side in ("grown", "scratch")),
             *(_estimate(row[key], ".2f") if key in row else "-" for key in ("share", "share_of_multiply_adds")),
             number(row["scratch"]["n"]),
+            number(row["games"]),
         ]
         for boards, run in sorted(
             measured["lines"].items(), key=lambda item: [int(size) for size in item[0].split("-")]

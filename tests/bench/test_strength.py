@@ -370,13 +370,14 @@ def test_growth_is_a_share_of_both_counts():
 def test_law_leaves_out_boards_with_bounds_only():
     opponents = growing_boards.LINES_OPPONENTS
 
-    def rows(*runs):
-        return dict.fromkeys(opponents, growing_boards.compared({"scratch": list(runs)}))
+    def rows(*runs, games=growing_boards.LINES_GAMES):
+        return dict.fromkeys(opponents, growing_boards.compared({"scratch": list(runs)}) | {"games": games})
 
     doubling = {str(size): rows(learnt(2.0**size), learnt(1.1 * 2.0**size)) for size in (9, 11, 15)}
     bounds = {"6": rows(learnt(1.0, early=True)), "20": rows(learnt(9.0, short=True))}
     against_one = {"13": {opponents[1]: rows(learnt(2.0**13))[opponents[1]]}}
-    laws = growing_boards.law(doubling | bounds | against_one)
+    fewer_games = {"7": rows(learnt(9.0), games=100)}
+    laws = growing_boards.law(doubling | bounds | against_one | fewer_games)
     assert laws[opponents[1]]["scratch"]["boards"] == [9, 11, 13, 15]
     found = laws[opponents[0]]
     assert found["scratch"]["boards"] == [9, 11, 15]
