@@ -207,32 +207,40 @@ def compared(sides: dict[str, list[Run]]) -> dict[str, Any]:
 
 
 def law(measured: dict[str, Any]) -> dict[str, Any]:
-    """Return by opponent and side the factor of core seconds for one more line and column, with Student's interval.
+    """Return by opponent and side the factors of core seconds and multiply-adds for one more line and column.
 
-    It is the exponential of the slope of a least-squares fit of logarithms of seconds over the board's side, a point a
-    run, as scaling laws over sizes of Hex are fitted (Jones, arXiv:2104.03113). Grown runs are those over two boards.
-    Boards are left out where a run had half the points with its first model, or did not come to them, and runs with
-    other than `LINES_GAMES`.
+    Grown runs are those over two boards. Boards are left out where a run had half the points with its first model, or
+    did not come to them, and runs with other than `LINES_GAMES`.
     """
-    from scipy.stats import linregress, t
-
     found: dict[str, Any] = {}
     for name in LINES_OPPONENTS:
         for side, boards in (("grown", 2), ("scratch", 1)):
-            seconds = {}
+            runs = {}
             for sizes, rows in measured.items():
                 met = rows.get(name, {})
                 row = met.get(side) if met.get("games") == LINES_GAMES else None
                 if row and not row["early"] + row["short"] and (side == "scratch" or sizes.count("-") + 1 == boards):
-                    seconds[int(sizes.split("-")[-1])] = row["seconds"]
-            at = [size for size, each in seconds.items() for _ in each]
-            if len(seconds) > 2:
-                fit = linregress(at, np.log(np.concatenate(list(seconds.values()))))
-                reach = t.ppf(0.975, len(at) - 2) * fit.stderr
-                ends = {key: float(np.exp(fit.slope + sign * reach)) for key, sign in (("low", -1), ("high", 1))}
-                one = {"value": float(np.exp(fit.slope)), **ends, "n": len(at), "boards": sorted(seconds)}
+                    runs[int(sizes.split("-")[-1])] = row
+            if len(runs) > 2:
+                adds = {"of_multiply_adds": factor({size: row["multiply_adds"] for size, row in runs.items()})}
+                one = factor({size: row["seconds"] for size, row in runs.items()}) | adds | {"boards": sorted(runs)}
                 found.setdefault(name, {})[side] = one
     return found
+
+
+def factor(spent: dict[int, list[float]]) -> dict[str, Any]:
+    """Return what one more line and column multiply ``spent``, by the board's side, with Student's interval.
+
+    It is the exponential of the slope of a least-squares fit of logarithms over the side, a point a run, as scaling
+    laws over sizes of Hex are fitted (Jones, arXiv:2104.03113).
+    """
+    from scipy.stats import linregress, t
+
+    at = [size for size, each in spent.items() for _ in each]
+    fit = linregress(at, np.log(np.concatenate(list(spent.values()))))
+    reach = t.ppf(0.975, len(at) - 2) * fit.stderr
+    ends = {key: float(np.exp(fit.slope + sign * reach)) for key, sign in (("low", -1), ("high", 1))}
+    return {"value": float(np.exp(fit.slope)), **ends, "n": len(at)}
 
 
 def lines_tree(sizes: Sequence[int], small: int, large: int, games: int) -> dict[str, Any]:

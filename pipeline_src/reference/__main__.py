@@ -341,12 +341,13 @@ def _bounded(found: dict[str, Any]) -> str:
 
 
 def _law(measured: dict[str, Any]) -> list[str]:
-    head = ["opponent", "learnt", "factor for a line and a column more", "boards", "runs"]
+    head = ["opponent", "learnt", "core seconds, a line and a column more", "multiply-adds", "boards", "runs"]
     rows = [
         [
             STRENGTHS[name],
             "from scratch" if side == "scratch" else "grown over two boards",
             _estimate(one, ".2f"),
+            _estimate(one["of_multiply_adds"], ".2f"),
             ", ".join(map(str, one["boards"])),
             number(one["n"]),
         ]

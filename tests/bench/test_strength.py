@@ -382,6 +382,8 @@ def test_law_leaves_out_boards_with_bounds_only():
     found = laws[opponents[0]]
     assert found["scratch"]["boards"] == [9, 11, 15]
     assert found["scratch"]["value"] == pytest.approx(2)
+    same = {key: found["scratch"][key] for key in ("value", "low", "high", "n")}
+    assert found["scratch"]["of_multiply_adds"] == pytest.approx(same)
     assert 1.9 < found["scratch"]["low"] < 2 < found["scratch"]["high"] < 2.1
     assert list(found) == ["scratch"]
     assert growing_boards.law(bounds) == {}

@@ -184,9 +184,13 @@ def test_the_results_have_a_section_for_each_system(measured):
 
 
 def test_law_of_boards_has_a_row_for_each_side():
-    scratch = {"value": 1.25, "low": 1.2, "high": 1.3, "n": 24, "boards": [11, 13, 15]}
+    adds = {"value": 1.12, "low": 1.1, "high": 1.15}
+    scratch = {"value": 1.25, "low": 1.2, "high": 1.3, "n": 24, "boards": [11, 13, 15], "of_multiply_adds": adds}
     rows = TABLES["law"][1]({"law": {"alphabeta2": {"grown": scratch, "scratch": scratch}}})
-    assert rows[-1] == "| alpha-beta, 2 plies | from scratch | 1.25 (1.20 to 1.30) | 11, 13, 15 | 24 |"
+    assert (
+        rows[-1]
+        == "| alpha-beta, 2 plies | from scratch | 1.25 (1.20 to 1.30) | 1.12 (1.10 to 1.15) | 11, 13, 15 | 24 |"
+    )
     assert rows[-2].startswith("| alpha-beta, 2 plies | grown over two boards |")
 
 
