@@ -245,7 +245,9 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
         made["cnn_unbeaten_vs_depth3"] = match.score.as_metrics()
         made["cnn_margin_vs_depth3"] = match.margin.as_metrics()
     data = f"{setting.positions} positions of the engine's own games"
-    origin = about(COMMAND, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
+    profile = load_value(str, "profile")
+    command = COMMAND if profile == "laptop" else f"zugwerk profile {profile} && dvc repro depth_train && {COMMAND}"
+    origin = about(command, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
     clock = setting.game.clock_ms * setting.game.nodes_per_ms
     played = {name: _as_json(match, clock) for name, match in found.items()}
     return {name: row | origin for name, row in made.items()} | {

@@ -433,6 +433,12 @@ def test_who_takes_longer_than_its_movetime_loses():
     assert timed(Slow(0), Slow(0, 30, 0), (None, 20.0), margin_ms=1000.0).ended == "board"
 
 
+def test_a_pause_for_another_program_is_on_no_clock():
+    paused = Slow(20)
+    paused.waited_ms = 20.0
+    assert min(timed(paused, Slow(0)).spent_by(0)) < 10
+
+
 def test_flag_falls_and_increments_delay_it():
     game = timed(Slow(30), Slow(0), clock_ms=100.0)
     assert (game.winner, game.ended) == ("second", "time")

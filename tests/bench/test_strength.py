@@ -322,7 +322,7 @@ def play_depth(project, monkeypatch):  # noqa: F811 - the fixture
         "players": players,
         "matches": {"one": {"a": "cnn", "b": "deepening", "pairs": 1}},
     }
-    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"depth_match": match}))
+    (project / "params.yaml").write_text(yaml12.dump(PARAMS | {"profile": "night", "depth_match": match}))
     monkeypatch.setattr(search_depth, "MATCHES", DEPTH_MATCHES)
     monkeypatch.setattr(search_depth, "PILOT_PAIRS", 1)
     monkeypatch.setattr(search_depth, "HEADLINE", "cnn")
@@ -349,6 +349,8 @@ def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, m
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
+    again = "zugwerk profile night && dvc repro depth_train && make measure-search_depth"
+    assert whole["cnn_margin_vs_depth3"]["command"] == again
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
     assert play_depth("--only", "cnn_") == whole, "other matches are read from the journal"
     assert play_depth("--only", "curve_cnn_depth3") == whole

@@ -24,7 +24,10 @@ from tests.players.test_programs import SCRIPT
 def test_a_match_as_table_and_as_json(tmp_path):
     words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--sprt", "0,50"]
     table = invoke(*words).stdout
-    assert re.search(r"won +│ 4 +│ 0", table)
+    rows = {row[0]: row[1:] for row in re.findall(r"│ (\S.*?) +│ +(\S+) +│ +(\S+) +│", table)}
+    assert list(rows) == ["player", "won", "ms a move", "ms at most", "ms, first move, at most", "moves a game"]
+    assert rows["won"] == ("4", "0")
+    assert f"plies a game {2 + sum(map(float, rows['moves a game'])):.1f}, to who moved first 50.0%" in table
     assert "score 100.0%" in table
     assert "SPRT undecided" in table
     out = tmp_path / "games.parquet"

@@ -395,6 +395,13 @@ def test_verdict_names_what_is_wrong(change, words):
     assert re.search(words, verdict([GOOD | change]))
 
 
+@pytest.mark.usefixtures("one_pair")
+def test_verdict_is_said_early_once_and_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "VERDICT_S", 0)
+    told = [sum("learning" in line for line in run(tmp_path, rounds)[1]) for rounds in (3, 4)]
+    assert told == [2, 1]
+
+
 def test_learn_has_an_example_and_names_the_games():
     assert "zugwerk learn connect_four" in CliRunner().invoke(app, ["learn", "--help"]).stdout
     with pytest.raises(ZugwerkError, match=r"othelo.*connect_four"):

@@ -237,6 +237,7 @@ def test_trains_in_place_and_measures(tmp_path, undisturbed):
     for row in trained.rows:
         assert row["loss"] == pytest.approx(row["policy_loss"] + row["value_loss"])
         assert row["target_entropy"] < row["policy_loss"]
+        assert row["policy_entropy"] <= math.log(SIZE * SIZE), "a mean over positions has no more entropy than a guess"
     assert trained.rows[-1]["loss"] < trained.rows[0]["loss"]
     assert trained.metrics["steps"] == trained.timings["steps"] == STEPS
     assert trained.metrics["new_positions"] < trained.metrics["positions"]
