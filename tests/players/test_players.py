@@ -7,6 +7,7 @@ import pkgutil
 import subprocess
 import sys
 from contextlib import ExitStack
+from functools import reduce
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -417,6 +418,19 @@ def test_a_used_player_plays_as_a_new_one(game, text):
     finally:
         fresh.close()
         used.close()
+
+
+def test_the_engine_searches_afresh_in_a_new_game():
+    player, rules = make_player("gomoku", "engine"), get_game("gomoku")
+    state = reduce(rules.play, (40, 41, 32), rules.initial_state(9))
+
+    def nodes():
+        return player.engine.search(state, Limit(movetime_ms=60_000, depth=5)).nodes
+
+    fresh = nodes()
+    assert nodes() < fresh
+    player.new_game()
+    assert nodes() == fresh
 
 
 def test_player_with_memory_is_notified_of_a_new_game():

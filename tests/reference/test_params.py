@@ -271,6 +271,7 @@ REFUSED = [
     ("depth_train.models.x", {"label": "reached", "balance": "smote", "inputs": "full"}, "smote interpolates between"),
     ("depth_match.players.table", "depth=2", "the name table is that of the published opponent"),
     ("depth_match.matches.x", {"a": "table", "b": "table", "pairs": 1}, "matches.x.a: no player 'table'"),
+    ("depth_match.matches.x", {"a": "ours", "b": "theirs", "pairs": 1}, "matches.x.b: no player 'theirs'"),
     ("report_positions.gomoku.simulations", 0, "report_positions.gomoku: simulations must be at least 1"),
     ("report_positions.joseki.ply", -1, "report_positions.joseki: ply must be at least 0"),
     ("report_positions.depth.depth", 3, "report_positions.depth.depth: unknown key"),

@@ -24,6 +24,7 @@ from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord, write_records
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
+from pipeline_src.web import analyse
 from pipeline_src.web.analyse import follow, forced_wins, known
 from pipeline_src.web.child import PROOF
 from pipeline_src.web.engine import Place
@@ -210,6 +211,13 @@ def test_no_file_outside_the_folders(client, tmp_path):
     for source in (f"file:{outside}", "file:../../etc/passwd", "upload:gone", "joseki"):
         ask(client, "analyse/games", 400, source=source)
     ask(client, "analyse/game", 400, source="upload:gone", number=1)
+
+
+def test_the_oldest_upload_makes_room_for_the_newest(client, monkeypatch):
+    monkeypatch.setattr(analyse, "UPLOADS", 1)
+    first, second = (uploaded(client, data.encode())["source"] for data in (write_psq(GOMOKU), sgf_of(GOMOKU)))
+    ask(client, "analyse/games", source=second)
+    ask(client, "analyse/games", 400, source=first)
 
 
 START = {"game": "amazons", "size": 10, "variant": "standard"}
