@@ -225,6 +225,8 @@ def _line(match: DepthMatch) -> str:
 def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
     """Return the registry's figures, every match under ``matches`` and the fitted tables under ``tables``."""
     made: dict[str, Any] = {}
+    profile = load_value(str, "profile")
+    command = COMMAND if profile == "laptop" else f"zugwerk profile {profile} && dvc repro depth_train && {COMMAND}"
     table, deepening = found.get(f"{HEADLINE}_table"), found.get(f"{HEADLINE}_deepening")
     if table is not None:
         # No game is drawn, so every game that is not lost is won.
@@ -242,15 +244,14 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
         ]:
             made[figure] = pair_score(points).as_metrics()
     if (match := found.get(f"{POINT}{PUBLISHED}_depth3")) is not None:
-        made["cnn_unbeaten_vs_depth3"] = match.score.as_metrics()
-        made["cnn_margin_vs_depth3"] = match.margin.as_metrics()
+        again = {"command": f"{command} ONLY={POINT}{PUBLISHED}_depth3"}
+        made["cnn_unbeaten_vs_depth3"] = match.score.as_metrics() | again
+        made["cnn_margin_vs_depth3"] = match.margin.as_metrics() | again
     data = f"{setting.positions} positions of the engine's own games"
-    profile = load_value(str, "profile")
-    command = COMMAND if profile == "laptop" else f"zugwerk profile {profile} && dvc repro depth_train && {COMMAND}"
     origin = about(command, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
     clock = setting.game.clock_ms * setting.game.nodes_per_ms
-    played = {name: _as_json(match, clock) for name, match in found.items()}
-    return {name: row | origin for name, row in made.items()} | {
+    played = {name: _as_json(match, clock) | {"positions": setting.positions} for name, match in found.items()}
+    return {name: origin | row for name, row in made.items()} | {
         "matches": {name: row for name, row in played.items() if not name.startswith(POINT)},
         "curve": {
             name.removeprefix(POINT): row

@@ -423,6 +423,7 @@ def match_table(system: str, folder: Path = Path()) -> list[str]:
     head = ["match", "games", "W/D/L", "score", "95 % CI", "Elo (95 % CI)"]
     if nodes:
         head = ["match", "games", "score", "95 % CI", "mean margin", "losses on time", "nodes a game, millions"]
+        head.append("labelled positions")
     lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
     for name in names:
         found = matches[name]
@@ -433,6 +434,7 @@ def match_table(system: str, folder: Path = Path()) -> list[str]:
             million = " / ".join(f"{one / 1e6:.2f}" for one in found["nodes_a_game"])
             lost = " / ".join(map(str, found["time_outs"]))
             cells += [f"{score['value']:.3f}", ends, f"{found['margin']['value']:+.2f}", lost, million]
+            cells.append(number(found["positions"]))
         else:
             counts = "/".join(str(found[key]) for key in ("wins", "draws", "losses"))
             cells += [counts, f"{score['value']:.3f}", ends, _elo(found)]
@@ -460,25 +462,26 @@ def _curve(measured: dict[str, Any]) -> list[str]:
     for opponent, found in sorted(points.items(), key=lambda one: _spent(one[1])):
         kind, percent = (opponent[:5], opponent[5:])
         words = f"always {percent} plies" if kind == "depth" else f"table for {percent} % of the clock"
-        cells = []
+        cells, positions = [], "-"
         for net in nets:
             point = found[net]
             if "score" in point:
                 used = " and ".join(f"{100 * share:.0f} %" for share in point["clock_used"])
+                positions = number(point["positions"])
                 cells += [
-                    f"{_estimate(point['score'])}, n {point['score']['n']}",
+                    f"{_estimate(point['score'])}, n {number(point['score']['n'])}",
                     f"{point['margin']['value']:+.2f}",
                     used,
                 ]
             else:
                 cells += [code(point["command"]), "-", "-"]
-        rows.append([words, *cells])
+        rows.append([words, *cells, positions])
     head = [
         f"{words}: {column}"
         for words in nets.values()
         for column in ("score", "margin", "clock spent, its and the opponent's")
     ]
-    return table(["opponent", *head], rows)
+    return table(["opponent", *head, "labelled positions"], rows)
 
 
 def _spent(point: dict[str, Any]) -> float:

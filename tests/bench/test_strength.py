@@ -350,7 +350,8 @@ def test_figures_come_from_the_matches_and_finished_games_are_kept(play_depth, m
     assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
     again = "zugwerk profile night && dvc repro depth_train && make measure-search_depth"
-    assert whole["cnn_margin_vs_depth3"]["command"] == again
+    assert whole["mean_margin"]["command"] == again
+    assert whole["cnn_margin_vs_depth3"]["command"] == f"{again} ONLY=curve_cnn_depth3"
     monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
     assert play_depth("--only", "cnn_") == whole, "other matches are read from the journal"
     assert play_depth("--only", "curve_cnn_depth3") == whole
