@@ -210,37 +210,45 @@ def law(measured: dict[str, Any]) -> dict[str, Any]:
     """Return by opponent and side the factors of core seconds and multiply-adds for one more line and column.
 
     Grown runs are those over two boards. Boards are left out where a run had half the points with its first model, or
-    did not come to them, and runs with other than `LINES_GAMES`.
+    did not come to them, and runs with other than `LINES_GAMES`. A board that several machines learnt from scratch
+    counts once in multiply-adds. Fewer than three boards, or than two more than machines, give no law.
     """
     found: dict[str, Any] = {}
     for name in LINES_OPPONENTS:
         for side, boards in (("grown", 2), ("scratch", 1)):
-            runs = {}
-            for sizes, rows in measured.items():
-                met = rows.get(name, {})
+            seconds, adds = dict[tuple[str, int], list[float]](), dict[tuple[str, int], list[float]]()
+            for sizes, rows in sorted(measured.items()):
+                met, sides = rows.get(name, {}), sizes.split("-")
                 row = met.get(side) if met.get("games") == LINES_GAMES else None
-                if row and not row["early"] + row["short"] and (side == "scratch" or sizes.count("-") + 1 == boards):
-                    runs[int(sizes.split("-")[-1])] = row
-            if len(runs) > 2:
-                adds = {"of_multiply_adds": factor({size: row["multiply_adds"] for size, row in runs.items()})}
-                one = factor({size: row["seconds"] for size, row in runs.items()}) | adds | {"boards": sorted(runs)}
+                if row and not row["early"] + row["short"] and (side == "scratch" or len(sides) == boards):
+                    seconds.setdefault((met["hardware"], int(sides[-1])), row["seconds"])
+                    adds.setdefault(("", int(sides[-1])), row["multiply_adds"])
+            if len(adds) > 2 and len(seconds) > 1 + len({machine for machine, _ in seconds}):
+                one = factor(seconds) | {"of_multiply_adds": factor(adds), "boards": sorted(size for _, size in adds)}
                 found.setdefault(name, {})[side] = one
     return found
 
 
-def factor(spent: dict[int, list[float]]) -> dict[str, Any]:
-    """Return what one more line and column multiply ``spent``, by the board's side, with Student's interval.
+def factor(spent: dict[tuple[str, int], list[float]]) -> dict[str, Any]:
+    """Return what one more line and column multiply ``spent``, by machine and the board's side, with its interval.
 
     It is the exponential of the slope of a least-squares fit of logarithms over the side, a point a run, as scaling
-    laws over sizes of Hex are fitted (Jones, arXiv:2104.03113).
+    laws over sizes of Hex are fitted (Jones, arXiv:2104.03113). Machines differ in speed: each has a constant of its
+    own. The interval is Student's.
     """
-    from scipy.stats import linregress, t
+    from scipy.stats import t
 
-    at = [size for size, each in spent.items() for _ in each]
-    fit = linregress(at, np.log(np.concatenate(list(spent.values()))))
-    reach = t.ppf(0.975, len(at) - 2) * fit.stderr
-    ends = {key: float(np.exp(fit.slope + sign * reach)) for key, sign in (("low", -1), ("high", 1))}
-    return {"value": float(np.exp(fit.slope)), **ends, "n": len(at)}
+    machines = sorted({machine for machine, _ in spent})
+    runs = [
+        np.array([(size, np.log(one)) for (on, size), each in spent.items() if on == machine for one in each])
+        for machine in machines
+    ]
+    x, y = np.concatenate([own - own.mean(0) for own in runs]).T
+    slope = x @ y / (x @ x)
+    free = len(x) - len(machines) - 1
+    reach = t.ppf(0.975, free) * np.sqrt(np.sum((y - slope * x) ** 2) / free / (x @ x))
+    ends = {key: float(np.exp(slope + sign * reach)) for key, sign in (("low", -1), ("high", 1))}
+    return {"value": float(np.exp(slope)), **ends, "n": len(x)}
 
 
 def lines_tree(sizes: Sequence[int], small: int, large: int, games: int) -> dict[str, Any]:

@@ -373,8 +373,9 @@ def test_growth_is_a_share_of_both_counts():
 def test_law_leaves_out_boards_with_bounds_only():
     opponents = growing_boards.LINES_OPPONENTS
 
-    def rows(*runs, games=growing_boards.LINES_GAMES):
-        return dict.fromkeys(opponents, growing_boards.compared({"scratch": list(runs)}) | {"games": games})
+    def rows(*runs, games=growing_boards.LINES_GAMES, hardware="a core"):
+        row = growing_boards.compared({"scratch": list(runs)}) | {"games": games, "hardware": hardware}
+        return dict.fromkeys(opponents, row)
 
     doubling = {str(size): rows(learnt(2.0**size), learnt(1.1 * 2.0**size)) for size in (9, 11, 15)}
     bounds = {"6": rows(learnt(1.0, early=True)), "20": rows(learnt(9.0, short=True))}
@@ -390,3 +391,10 @@ def test_law_leaves_out_boards_with_bounds_only():
     assert 1.9 < found["scratch"]["low"] < 2 < found["scratch"]["high"] < 2.1
     assert list(found) == ["scratch"]
     assert growing_boards.law(bounds) == {}
+    apart = {size: {name: row | {"hardware": size} for name, row in met.items()} for size, met in doubling.items()}
+    assert growing_boards.law(apart) == {}
+    slower = {"19": rows(*(learnt(3 * seconds * 2.0**19) for seconds in (1, 1.1)), hardware="a slow core")}
+    slower |= {"6-15": rows(*(learnt(3 * seconds * 2.0**15) for seconds in (1, 1.1)), hardware="a slow core")}
+    both = growing_boards.law(doubling | slower)[opponents[0]]["scratch"]
+    assert both["value"] == pytest.approx(2)
+    assert (both["boards"], both["n"], both["of_multiply_adds"]["n"]) == ([9, 11, 15, 19], 10, 8)

@@ -196,8 +196,10 @@ def test_law_of_boards_has_a_row_for_each_side():
 
 def test_seconds_of_the_line_net_name_what_bounds_them():
     seconds = {"value": 12.4, "low": None, "high": None, "n": 8, "early": 8, "short": 0}
-    rows = TABLES["lines"][1]({"lines": {"20": {"mcts1000": {"scratch": seconds, "games": 100}}}})
-    assert rows[-1] == "| 20 | MCTS, 1,000 playouts | - | 12; at most in 8 | - | - | 8 | 100 |"
+    rows = TABLES["lines"][1](
+        {"lines": {"20": {"mcts1000": {"scratch": seconds, "games": 100, "hardware": "2 cores of A"}}}}
+    )
+    assert rows[-1] == "| 20 | MCTS, 1,000 playouts | - | 12; at most in 8 | - | - | 8 | 100 | A |"
 
 
 @pytest.mark.parametrize(

@@ -142,13 +142,15 @@ def curve(folder: Path) -> Chart | None:
         for panel, key in (("score", "score"), ("margin, squares", "margin")):
             spent, estimate = found.estimate("curve", name, "spent"), found.estimate("curve", name, key)
             if spent and estimate:
+                kind = "fixed depth" if opponent.startswith("depth") else "table"
                 one = {"low": estimate.get("low"), "high": estimate.get("high"), "series": NETS[net], "panel": panel}
-                rows.append({"x": spent["value"], "y": estimate["value"], "opponent": _words(opponent), **one})
+                rows.append({"x": spent["value"], "y": estimate["value"], "dash": kind, **one})
     rows.sort(key=lambda row: (row["series"], row["x"]))
     figures = REGISTRY["search_depth"]
     for panel, figure in (("score", "cnn_unbeaten_vs_depth3"), ("margin, squares", "cnn_margin_vs_depth3")):
         ends = (0.0, 1.0) if rows else ()
-        rows += [{"x": x, "y": figures[figure].published, "series": "printed", "panel": panel} for x in ends]
+        level = {"y": figures[figure].published, "series": "printed", "dash": "fixed depth", "panel": panel}
+        rows += [{"x": x, **level} for x in ends]
     return chart(
         "depth-curve",
         "Score by what the opponent spends",
