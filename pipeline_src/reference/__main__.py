@@ -325,7 +325,7 @@ def _lines(measured: dict[str, Any]) -> list[str]:
             *(_estimate(row[key], ".2f") if key in row else "-" for key in ("share", "share_of_multiply_adds")),
             number(row["scratch"]["n"]),
             number(row["games"]),
-            row["hardware"].partition(" of ")[2],
+            row["hardware"].rpartition(" of ")[2],
         ]
         for boards, run in sorted(
             measured["lines"].items(), key=lambda item: [int(size) for size in item[0].split("-")]
